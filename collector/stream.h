@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream: gathers records into batches of up to 64 KiB and hands them to the sample channel. Never blocks:
+ * batches wait in a bounded queue; when it is full the newest batch's samples are dropped and counted.
+ */
+#ifndef BELFRY_COLLECTOR_STREAM_H
+#define BELFRY_COLLECTOR_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ipc/nng_channel.h"
+#include "ipc/sample_channel.h"
+
+struct stream;
+
+struct stream_options {
+	uint64_t stream_id;
+	uint32_t queue_batches; /* bound of the queue */
+};
+
+int stream_new(struct stream **out, const struct stream_options *o);
+
+/* The channel is opened late (it starts threads) and given to the stream then. */
+void stream_attach(struct stream *s, struct nng_channel *channel);
+
+void stream_add_sample(struct stream *s, const struct sample_record *h, const void *frames);
+void stream_add_process(struct stream *s, const struct process_record *p);
+void stream_add_mapping(struct stream *s, const struct mapping_record *m);
+void stream_add_exit(struct stream *s, const struct exit_record *e);
+void stream_add_counters(struct stream *s, const struct counters_record *c);
+void stream_add_end(struct stream *s);
+
+/* Closes the batch under construction, if it holds records, and sends what the channel takes now. */
+void stream_flush(struct stream *s);
+
+/*
+ * A new symbolizer has connected: it knows nothing of earlier records. (processes_forget_announcements() makes them be
+ * told again.) Batches that still wait are kept: their samples count.
+ */
+void stream_peer_changed(struct stream *s);
+
+uint64_t stream_sent(const struct stream *s);    /* samples handed to the channel */
+uint64_t stream_held(const struct stream *s);    /* samples waiting here */
+uint64_t stream_dropped(const struct stream *s); /* samples dropped for lack of room */
+
+/* Gives up everything that waits; counts its samples as dropped. For the end of the stream. */
+void stream_abandon(struct stream *s);
+
+#endif
