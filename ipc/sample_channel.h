@@ -33,6 +33,7 @@ struct batch_header {
 	uint64_t first_sample; /* samples sent in earlier batches of this stream */
 	uint32_t samples;      /* SAMPLE records in this batch */
 	uint32_t records;      /* records in this batch */
+	uint32_t frequency;    /* samples a second and CPU that the perf events really run at; never 0 */
 };
 
 enum record_type {
