@@ -19,7 +19,7 @@ struct nng_channel {
 	nng_socket socket;
 	bool push;
 	uint64_t peer_uid;
-	atomic_uint pipes;      /* accepted and not yet gone: 0 or 1 */
+	atomic_int accepted;    /* id of the one pipe that was let in, 0 = none (nng's ids start at 1) */
 	atomic_uint_fast64_t refused;
 	nng_msg *received;      /* lent to the caller until the next receive */
 };
@@ -57,15 +57,16 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *argument)
 {
 	struct nng_channel *c = argument;
 	uint64_t uid = UINT64_MAX;
-	unsigned int none = 0;
+	int id = nng_pipe_id(pipe);
+	int none = 0;
 
 	if (event == NNG_PIPE_EV_REM_POST) {
-		/* Only for pipes that got past ADD_PRE. */
-		atomic_store(&c->pipes, 0);
+		/* Comes for refused pipes as well: only the accepted one makes room for the next. */
+		atomic_compare_exchange_strong(&c->accepted, &id, 0);
 		return;
 	}
 	if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) != 0 || uid != c->peer_uid ||
-	    !atomic_compare_exchange_strong(&c->pipes, &none, 1)) {
+	    !atomic_compare_exchange_strong(&c->accepted, &none, id)) {
 		atomic_fetch_add(&c->refused, 1);
 		nng_pipe_close(pipe);
 	}
