@@ -142,6 +142,7 @@ ssize_t seqpacket_receive(int fd, void *data, size_t size, int *got_fd)
 	};
 	ssize_t len;
 	int kept = -1;
+	int fds = 0;
 
 	do {
 		len = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -149,8 +150,9 @@ ssize_t seqpacket_receive(int fd, void *data, size_t size, int *got_fd)
 	if (len < 0)
 		return -errno;
 	if (got_fd)
-		take_descriptors(&message, &kept);
-	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		fds = take_descriptors(&message, &kept);
+	/* Padding of the control space lets a second descriptor in, so the count is checked as well. */
+	if (fds > 1 || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		if (kept >= 0)
 			close(kept);
 		if (got_fd)
