@@ -131,3 +131,5 @@ clean:
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:
+
+include tests.mk
