@@ -28,8 +28,8 @@ int identity_resolve(const struct policy *p, const char *user, const char *group
 int confine_limits(const struct policy *p);
 
 /*
- * Started as root: becomes `who`, keeps exactly the load phase's capabilities, empties supplementary groups.
- * Cuts the bounding set to the load phase's capabilities. Started as `who` with ambient capabilities: checks that
+ * Started as root: becomes `who`, keeps exactly the load phase's capabilities, empties supplementary groups and the
+ * bounding set (which limits what an exec could gain, not what is held), locks the securebits. Started as `who` with ambient capabilities: checks that
  * the load phase's are all there and drops the surplus. Sets PR_SET_DUMPABLE 0 again afterwards.
  * A capability that is not there is named in one sentence with what it is for. Never leaves uid 0.
  */
@@ -41,7 +41,8 @@ int confine_no_new_privileges(void);
 /* A directory or file that Landlock leaves reachable. */
 struct landlock_path {
 	int fd; /* O_PATH or ordinary descriptor */
-	bool write;
+	bool write;   /* else read only */
+	bool sockets; /* unix sockets may be bound here and replaced (a listener starts after Landlock); no file access */
 };
 
 /*

@@ -21,6 +21,15 @@ enum policy_action {
 	POLICY_ERRNO, /* refuse with an errno instead of killing */
 };
 
+/* One capability line, for messages and for the auditor: what it is there for. */
+struct policy_capability {
+	const char *name; /* "CAP_BPF" */
+	uint8_t number;
+	const char *phase; /* "load", "steady", "old-kernel" */
+	bool optional;     /* load: may be absent at start; steady: may be given up */
+	const char *reason;
+};
+
 /* One condition on a syscall's argument: (arg & mask) == value. */
 struct policy_condition {
 	uint8_t arg; /* 0..5 */
@@ -54,7 +63,7 @@ struct policy_path {
 
 /* Descriptors that a steady role may hold, by kind; checked by `belfry audit`. */
 struct policy_descriptor {
-	const char *kind; /* "anon:bpf-map", "socket:unix-seqpacket", "file:/proc/kallsyms" ... */
+	const char *kind; /* "anon:bpf-map", "socket:unix-seqpacket", "file-read:/proc/kallsyms"; a last * matches any rest */
 	uint32_t most;    /* at most this many; UINT32_MAX = only bounded by NOFILE */
 	const char *reason;
 };
@@ -66,6 +75,8 @@ struct policy {
 	uint64_t capabilities[POLICY_PHASES];      /* masks, bit = CAP_* */
 	uint64_t capabilities_optional;            /* steady ones that a switched-off feature gives up */
 	uint64_t capabilities_old_kernel;          /* kept in steady state on kernels before 5.19 only */
+	const struct policy_capability *capability_lines;
+	uint32_t capability_count;
 	bool landlock;                             /* confined by Landlock where the kernel has it */
 	bool network;                              /* may open AF_INET/AF_INET6 sockets */
 	const struct policy_syscall *syscalls;
