@@ -89,6 +89,7 @@ enum filter_kind {
 };
 
 #define FILTER_ENTRIES_MAX 1024 /* of each kind */
+#define AGENT_ENTRIES_MAX 64   /* uids, respectively processes, that count as our own */
 #define FILTER_PARENTS_MAX 16   /* levels that FILTER_PROCESS with descendants looks up */
 
 #endif
