@@ -48,10 +48,6 @@ struct {
 } samples SEC(".maps");
 
 /* Read by user space through its mapping of .bss, without a system call. */
-struct sampler_counters {
-	unsigned long long value[SAMPLER_COUNTERS];
-} __attribute__((aligned(64)));
-
 struct sampler_counters counters[BELFRY_CPUS_MAX];
 
 /* Atomic, since the CPUs above BELFRY_CPUS_MAX share slots. */

@@ -80,6 +80,11 @@ enum sampler_counter {
 	SAMPLER_COUNTERS = SAMPLER_STATUS + SAMPLE_STATUS_COUNT
 };
 
+/* Counters of one CPU, on cache lines of its own. */
+struct sampler_counters {
+	unsigned long long value[SAMPLER_COUNTERS];
+} __attribute__((aligned(64)));
+
 /* Which filters are in force; written by user space at any time. */
 enum filter_kind {
 	FILTER_PROCESS = 0, /* key: tgid; value 1, or 2 where descendants are meant as well */
