@@ -40,7 +40,7 @@ struct sideband_event {
 	uint64_t generation;
 	uint32_t protection; /* PROT_* */
 	uint32_t map_flags;  /* MAP_* */
-	const uint8_t *path; /* foreign bytes inside the record, not owned */
+	const uint8_t *path; /* foreign bytes inside the record, not owned; NULL unless MMAP */
 	uint32_t path_len;   /* without the terminating NUL */
 	/* COMM, EXEC */
 	char comm[BELFRY_COMM_LEN];
