@@ -16,7 +16,8 @@ struct stream;
 
 struct stream_options {
 	uint64_t stream_id;
-	uint32_t queue_batches; /* bound of the queue */
+	uint32_t frequency;     /* samples a second and CPU, for the batch headers */
+	uint32_t queue_batches; /* bound of the queue; a batch takes memory only while it waits */
 };
 
 int stream_new(struct stream **out, const struct stream_options *o);
@@ -31,20 +32,34 @@ void stream_add_exit(struct stream *s, const struct exit_record *e);
 void stream_add_counters(struct stream *s, const struct counters_record *c);
 void stream_add_end(struct stream *s);
 
-/* Closes the batch under construction, if it holds records, and sends what the channel takes now. */
+/*
+ * Sends what the channel takes now, oldest first. While nobody takes anything, the batch under construction keeps on
+ * filling: only full ones go to the queue.
+ */
 void stream_flush(struct stream *s);
 
+/* True when no record waits. */
+bool stream_idle(const struct stream *s);
+
 /*
- * A new symbolizer has connected: it knows nothing of earlier records. (processes_forget_announcements() makes them be
- * told again.) Batches that still wait are kept: their samples count.
+ * The symbolizer has gone, or a new one has come: what it was told about processes is lost. Batches that still wait are
+ * kept: their samples count.
  */
 void stream_peer_changed(struct stream *s);
+
+/*
+ * True once after records about processes were lost, with a dropped batch or with a peer: processes must be announced
+ * again (processes_forget_announcements()).
+ */
+bool stream_take_announcements_lost(struct stream *s);
 
 uint64_t stream_sent(const struct stream *s);    /* samples handed to the channel */
 uint64_t stream_held(const struct stream *s);    /* samples waiting here */
 uint64_t stream_dropped(const struct stream *s); /* samples dropped for lack of room */
 
-/* Gives up everything that waits; counts its samples as dropped. For the end of the stream. */
+/* Gives up everything that waits, records under construction included; counts its samples as dropped. For the end of the stream. */
 void stream_abandon(struct stream *s);
+
+void stream_free(struct stream *s);
 
 #endif
