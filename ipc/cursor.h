@@ -47,7 +47,8 @@ static inline bool cursor_finished(const struct cursor *c)
 /* Makes `n` bytes available: returns their offset, or fails and returns 0. */
 static inline bool cursor_need(struct cursor *c, uint32_t n)
 {
-	if (c->bad || c->offset > c->len || n > c->len - c->offset) {
+	/* In this form interval analysis bounds offset by len - n without knowing how they relate. */
+	if (c->bad || n > c->len || c->offset > c->len - n) {
 		c->bad = true;
 		return false;
 	}
