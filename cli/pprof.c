@@ -4,29 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_LEN (256u * 1024)
-
-struct pprof_block {
-	struct pprof_block *next;
-	void *memory;
-	uint32_t len;
-	uint32_t used;
-};
-
 void pprof_init(struct pprof *p)
 {
 	*p = (struct pprof){ .budget = { .limit = PPROF_MEMORY_MAX } };
+	p->arena.budget = &p->budget;
 }
 
 void pprof_free(struct pprof *p)
 {
-	while (p->blocks) {
-		struct pprof_block *next = p->blocks->next;
-
-		free(p->blocks->memory);
-		free(p->blocks);
-		p->blocks = next;
-	}
+	arena_free(&p->arena);
 	free(p->strings.items);
 	free(p->mappings.items);
 	free(p->functions.items);
@@ -38,43 +24,6 @@ void pprof_free(struct pprof *p)
 	free(p->values.items);
 	free(p->comments.items);
 	pprof_init(p);
-}
-
-bool pprof_adopt(struct pprof *p, void *buffer, uint32_t len)
-{
-	struct pprof_block *block;
-
-	if (len > p->budget.limit - p->budget.used) {
-		p->budget.refused++;
-		return false;
-	}
-	block = malloc(sizeof(*block));
-	if (!block)
-		return false;
-	*block = (struct pprof_block){ .next = p->blocks, .memory = buffer, .len = len, .used = len };
-	p->blocks = block;
-	p->budget.used += len;
-	return true;
-}
-
-void *pprof_allocate(struct pprof *p, uint32_t len)
-{
-	struct pprof_block *block = p->blocks;
-	uint32_t size = len > BLOCK_LEN ? len : BLOCK_LEN;
-	void *memory;
-
-	if (!block || len > block->len - block->used) {
-		memory = malloc(size);
-		if (!memory || !pprof_adopt(p, memory, size)) {
-			free(memory);
-			return NULL;
-		}
-		block = p->blocks;
-		block->used = 0;
-	}
-	memory = (char *)block->memory + block->used;
-	block->used += len;
-	return memory;
 }
 
 bool pprof_string_is(const struct pprof *p, uint32_t string, const char *text)

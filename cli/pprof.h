@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/arena.h"
 #include "cli/memory_budget.h"
 
 #define PPROF_NONE UINT32_MAX
@@ -101,7 +102,7 @@ struct pprof {
 	int64_t time;     /* ns since 1970 */
 	int64_t duration; /* ns */
 	struct memory_budget budget;
-	struct pprof_block *blocks; /* owned memory that the strings point into */
+	struct arena arena; /* where the strings are */
 };
 
 /* Makes room for one more item in `array` of pprof `p`; false when the budget is used up. */
@@ -119,14 +120,9 @@ struct pprof {
 #define PPROF_APPEND(p, array, ...)                                                              \
 	(PPROF_GROW(p, array) && ((p)->array.items[(p)->array.count++] = __VA_ARGS__, true))
 
+/* A profile is not moved or copied: its arena counts in its own budget. */
 void pprof_init(struct pprof *p);
 void pprof_free(struct pprof *p);
-
-/* Memory that lives as long as the profile, counted in its budget; NULL when that is used up. */
-void *pprof_allocate(struct pprof *p, uint32_t len);
-
-/* Gives a malloc()ed buffer, for whose strings it is the home, to the profile. False: still the caller's. */
-bool pprof_adopt(struct pprof *p, void *buffer, uint32_t len);
 
 /* Position in sample_types that a viewer should show first: the default one, else the last. */
 uint32_t pprof_shown_type(const struct pprof *p);

@@ -53,7 +53,7 @@ const char *pprof_read_file(struct pprof *p, int fd)
 		problem = pprof_read(p, data, len);
 	if (problem || gzip_recognise(data, len)) {
 		free(data);
-	} else if (!pprof_adopt(p, data, len)) {
+	} else if (!arena_adopt(&p->arena, data, len)) {
 		pprof_free(p);
 		free(data);
 		problem = pprof_no_memory;

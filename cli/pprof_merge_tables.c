@@ -50,7 +50,7 @@ static bool string_is_valid(struct pprof_string s)
  */
 static struct pprof_string string_repair(struct pprof_merge *m, struct pprof_string s)
 {
-	char *text = s.len <= UINT32_MAX / 3 ? pprof_allocate(&m->out, 3 * s.len) : NULL;
+	char *text = s.len <= UINT32_MAX / 3 ? arena_allocate(&m->out.arena, 3 * s.len) : NULL;
 	uint32_t code_point;
 	uint32_t len = 0;
 	uint32_t step;
@@ -82,7 +82,7 @@ uint32_t merge_string(struct pprof_merge *m, struct pprof_string s)
 	if (index != INDEX_NONE)
 		return index;
 	if (!repaired) {
-		text = pprof_allocate(&m->out, s.len);
+		text = arena_allocate(&m->out.arena, s.len);
 		if (text && s.len)
 			memcpy(text, s.text, s.len);
 		s.text = text;

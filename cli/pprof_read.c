@@ -341,7 +341,7 @@ const char *pprof_read(struct pprof *p, const uint8_t *data, uint32_t len)
 		problem = gzip_read(data, len, PPROF_INFLATED_MAX, &inflated, &len);
 		if (problem)
 			return problem;
-		if (!pprof_adopt(p, inflated, len)) {
+		if (!arena_adopt(&p->arena, inflated, len)) {
 			free(inflated);
 			return pprof_no_memory;
 		}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_command: where a role's program is, and the command line that `record` gives it. */
+#ifndef BELFRY_CLI_ROLE_COMMAND_H
+#define BELFRY_CLI_ROLE_COMMAND_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/record_options.h"
+#include "cli/role_users.h"
+
+#define ROLE_ARGUMENTS_MAX 40
+#define ROLE_ARGUMENT_BYTES 2048 /* of all arguments together */
+
+struct role_command {
+	char path[PATH_MAX];
+	char *argv[ROLE_ARGUMENTS_MAX + 1]; /* NULL-terminated; points into `bytes` */
+	uint32_t argc;
+	char bytes[ROLE_ARGUMENT_BYTES];
+	uint32_t used;
+	bool overflow; /* an argument did not fit */
+};
+
+/*
+ * Finds `belfry-ROLE`: beside this program (as in a build), else where `make install` puts it.
+ * False when it is in neither place.
+ */
+bool role_command_find(struct role_command *c, const char *role);
+
+/* Appends arguments: a fixed one, and `--name value` pairs. */
+void role_command_add(struct role_command *c, const char *argument);
+void role_command_text(struct role_command *c, const char *name, const char *value);
+void role_command_number(struct role_command *c, const char *name, uint64_t value);
+
+/* The command lines of the three roles, without the program's own path. */
+void role_command_collector(struct role_command *c, const struct record_options *o,
+			    const struct role_users *u, const char *run, int control_fd);
+void role_command_symbolizer(struct role_command *c, const struct record_options *o,
+			     const struct role_users *u, const char *run);
+void role_command_uploader(struct role_command *c, const struct record_options *o,
+			   const struct role_users *u, const char *run, const char *profiles,
+			   uint64_t profile_bytes);
+
+/* The environment of every role: nothing of the caller's reaches it. */
+char **role_environment(void);
+
+#endif
