@@ -11,7 +11,7 @@
 #include "ipc/log.h"
 
 /* An event that has not ticked for so long (and three periods) is taken for dead. A busy hypervisor pauses us for less. */
-#define STALL_MS 3000
+#define STALL_MS 1500
 
 struct cpu_state {
 	uint64_t events;      /* ticks seen at the last look */

@@ -17,25 +17,31 @@
 #define MAPPINGS_PER_PROCESS 65536
 #define EXIT_GRACE_MS 5000 /* longer than any sample waits in the ring */
 
-/* Our own processes are left out, unless the operator wants them; then what the operator filters. */
-static int set_filters(struct collector *c)
+/* Our own processes: ourselves, the launcher, and whatever runs under the uids of the other roles. */
+static int exclude_agent(struct collector *c)
 {
-	const struct options *o = &c->options;
 	struct sampler *s = c->loop.sampler;
 	pid_t launcher = control_peer(&c->loop.control);
-	int error = 0;
+	int error = sampler_exclude_process(s, (uint32_t)getpid());
 
-	for (uint32_t i = 0; i < o->filter_count && !error; i++)
-		error = sampler_filter_add(s, o->filters[i].kind, o->filters[i].key, false);
-	if (o->include_agent || error)
-		return error;
-	error = sampler_exclude_process(s, (uint32_t)getpid());
 	if (!error && launcher > 0)
 		error = sampler_exclude_process(s, (uint32_t)launcher);
 	if (!error)
 		error = sampler_exclude_uid(s, c->symbolizer_uid);
-	for (uint32_t i = 0; i < o->agent_uid_count && !error; i++)
-		error = sampler_exclude_uid(s, o->agent_uids[i]);
+	for (uint32_t i = 0; i < c->options.agent_uid_count && !error; i++)
+		error = sampler_exclude_uid(s, c->options.agent_uids[i]);
+	return error;
+}
+
+static int set_filters(struct collector *c)
+{
+	const struct options *o = &c->options;
+	int error = o->include_agent ? 0 : exclude_agent(c);
+
+	for (uint32_t i = 0; i < o->filter_count && !error; i++)
+		error = sampler_filter_add(c->loop.sampler, o->filters[i].kind, o->filters[i].key, false);
+	if (error)
+		log_error("filter", "writing the sampler's filters: %s", strerror(-error));
 	return error;
 }
 

@@ -5,9 +5,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "collector/clock.h"
 #include "ipc/log.h"
 #include "policy/confine.h"
 
@@ -36,14 +36,6 @@ struct loop_state {
 	bool blocked; /* the last flush left something behind */
 	bool connected;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static struct counters_record collect(const struct loop *l)
 {
@@ -82,7 +74,7 @@ static void each_second(struct loop_state *s)
 	struct counters_record counters = collect(s->l);
 
 	stream_add_counters(s->l->stream, &counters);
-	processes_expire(s->l->processes, s->now * 1000000u);
+	processes_expire(s->l->processes, s->now * NSEC_PER_MSEC);
 	if (s->l->follow_cpus)
 		cpus_follow(s->l->cpus, s->now, s->sampling);
 	notify_send("WATCHDOG=1");
@@ -209,7 +201,7 @@ static void wait_for(struct loop_state *s, nfds_t polled, uint64_t deadline)
 	if (n < 0)
 		for (nfds_t i = 0; i < polled; i++)
 			s->polls[i].revents = 0;
-	s->now = clock_ns() / 1000000u;
+	s->now = clock_ns() / NSEC_PER_MSEC;
 }
 
 static bool sideband_ready(const struct loop_state *s, nfds_t polled)
@@ -350,7 +342,7 @@ static void linger(struct loop_state *s)
 
 int loop_run(struct loop *l)
 {
-	struct loop_state s = { .l = l, .now = clock_ns() / 1000000u };
+	struct loop_state s = { .l = l, .now = clock_ns() / NSEC_PER_MSEC };
 
 	s.polls = calloc(POLL_SIDEBAND + l->cpu_count, sizeof(*s.polls));
 	if (!s.polls)

@@ -43,15 +43,21 @@ static int start(struct collector *c)
 		c->symbolizer_uid = symbolizer.uid;
 	else
 		return -EINVAL;
-	if (getrandom(&c->stream_id, sizeof(c->stream_id), 0) != sizeof(c->stream_id))
+	if (getrandom(&c->stream_id, sizeof(c->stream_id), 0) != sizeof(c->stream_id)) {
+		log_error("stream_id", "getrandom: %s", strerror(errno));
 		return -EIO;
+	}
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	signal(SIGPIPE, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	c->loop.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (c->loop.signal_fd < 0 || control_open(&c->loop.control, o->control_fd) != 0)
+	if (c->loop.signal_fd < 0) {
+		log_error("signals", "signalfd: %s", strerror(errno));
+		return -errno;
+	}
+	if (control_open(&c->loop.control, o->control_fd) != 0)
 		return -EBADF;
 	return confine_become(&policy_collector, &self);
 }
