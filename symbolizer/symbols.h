@@ -45,8 +45,9 @@ enum file_status {
 struct file_info {
 	enum file_status status;
 	bool has_symbols;
+	enum symbol_source source; /* the better one that the file has */
 	char build_id[2 * 64 + 1]; /* lower-case hex: GNU note, else Go note's hash, else content hash; "" unknown */
-	char detail[96];           /* constant sentence for a malformed file */
+	char detail[96];           /* what is malformed, or what the file is instead; addresses may still be known */
 };
 
 /* A resolved address. Strings live as long as the cache entry: until symbols_handle() is next called. */
@@ -58,7 +59,10 @@ struct symbol {
 	uint64_t function_start;  /* virtual address */
 };
 
-/* `zygote_fd`: SEQPACKET socket to the zygote. Returns 0 or -errno. */
+/*
+ * `zygote_fd`: SEQPACKET socket to the zygote (zygote_start()), not owned. Copies the vDSO, so call it before seccomp.
+ * Returns 0 or -errno.
+ */
 int symbols_new(struct symbols **out, int zygote_fd, const struct symbols_limits *limits);
 
 /*
@@ -66,6 +70,9 @@ int symbols_new(struct symbols **out, int zygote_fd, const struct symbols_limits
  * lost its descriptor. Returns the answer for FILE_DONE.
  */
 enum file_result symbols_add_file(struct symbols *s, const struct file_message *m, int fd);
+
+/* A new collector: from now on file ids mean other files. What was known goes, except which files are denied. */
+void symbols_reset(struct symbols *s);
 
 /*
  * Queues (file, offset) for the next symbols_start() unless it is cached or queued.
@@ -77,7 +84,7 @@ void symbols_want(struct symbols *s, uint64_t file_id, uint64_t offset);
 /* Sends what is queued to workers, as far as the limits allow. */
 void symbols_start(struct symbols *s);
 
-/* Nothing queued, no worker under way. */
+/* No worker under way, and nothing queued that one could be asked (files to be sent again do not count). */
 bool symbols_idle(const struct symbols *s);
 
 /* Fills `fds` with what to poll; returns how many. */
@@ -95,16 +102,26 @@ bool symbols_lookup(struct symbols *s, uint64_t file_id, uint64_t offset, struct
 /* What is known of a file; never NULL (an unknown file gives FILE_STATUS_UNKNOWN). */
 const struct file_info *symbols_file(struct symbols *s, uint64_t file_id);
 
-/* A file whose descriptor is gone and that symbols_want() asked for, to be sent again (FILE_WANT); 0 = none left. */
+/*
+ * A file whose descriptor is gone and that symbols_want() asked for, to be sent again (FILE_WANT); 0 = none left. Each is told once, and
+ * once more when it is still wanted a while later.
+ */
 uint64_t symbols_next_missing(struct symbols *s);
+
+/* The zygote is gone: no name will come any more. The role ends, and whoever started it starts it again. */
+bool symbols_broken(const struct symbols *s);
 
 struct symbols_counters {
 	uint64_t workers_started;
 	uint64_t workers_died;
-	uint64_t workers_late;
+	uint64_t workers_late;   /* part of workers_died */
+	uint64_t workers_busy;   /* requests that the zygote could not fork for; asked again */
+	uint64_t answers_bad;    /* answers that broke a rule; part of workers_died */
 	uint64_t files_malformed;
 	uint64_t files_denied;
-	uint64_t files_evicted;
+	uint64_t files_evicted;  /* descriptors given up for newer ones */
+	uint64_t wants_refused;  /* addresses for which there was no room */
+	uint64_t names_refused;  /* names for which there was no room */
 	uint64_t addresses_named;
 	uint64_t addresses_unnamed;
 };
