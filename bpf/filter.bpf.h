@@ -79,18 +79,42 @@ static __always_inline int process_matches(struct task_struct *task, __u32 tgid)
 	return 0;
 }
 
-static __always_inline int cgroup_matches(__u64 id)
+static __always_inline int ancestor_matches(void)
 {
-	if (bpf_map_lookup_elem(&filter_cgroups, &id))
-		return 1;
 	for (int level = 0; level < CGROUP_LEVELS_MAX; level++) {
-		id = bpf_get_current_ancestor_cgroup_id(level);
+		__u64 id = bpf_get_current_ancestor_cgroup_id(level);
+
 		if (id == 0) /* below the thread's own cgroup */
 			break;
 		if (bpf_map_lookup_elem(&filter_cgroups, &id))
 			return 1;
 	}
 	return 0;
+}
+
+/* The same where the helper is not for perf events yet: a cgroup's id is that of its directory's node. */
+static __always_inline int parent_matches(struct task_struct *task)
+{
+	struct kernfs_node *node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+
+	for (int level = 0; level < CGROUP_LEVELS_MAX && node; level++) {
+		__u64 id = BPF_CORE_READ(node, id);
+
+		if (bpf_map_lookup_elem(&filter_cgroups, &id))
+			return 1;
+		node = BPF_CORE_READ(node, parent);
+	}
+	return 0;
+}
+
+static __always_inline int cgroup_matches(struct task_struct *task, __u64 id)
+{
+	if (bpf_map_lookup_elem(&filter_cgroups, &id))
+		return 1;
+	/* Tracing programs may ask for ancestors since 5.14; this helper came with 5.15. */
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return ancestor_matches();
+	return parent_matches(task);
 }
 
 static __always_inline int uid_matches(__u32 uid)
@@ -111,7 +135,7 @@ static __always_inline int filters_match(struct task_struct *task, __u32 tgid, _
 		return 0;
 	if ((mode & (1u << FILTER_PROCESS)) && !process_matches(task, tgid))
 		return 0;
-	if ((mode & (1u << FILTER_CGROUP)) && !cgroup_matches(cgroup_id))
+	if ((mode & (1u << FILTER_CGROUP)) && !cgroup_matches(task, cgroup_id))
 		return 0;
 	return 1;
 }

@@ -38,6 +38,19 @@ enum bpf_func_id {
 
 struct mm_struct;
 
+struct kernfs_node {
+	struct kernfs_node *parent; /* has another name from 6.15 on; used before 5.15 only */
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* in the cgroup v2 hierarchy */
+};
+
 struct pt_regs {
 	unsigned long bp;
 	unsigned long ip;
@@ -48,6 +61,7 @@ struct task_struct {
 	void *stack;
 	unsigned int flags;
 	struct mm_struct *mm;
+	struct css_set *cgroups;
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;

@@ -50,9 +50,13 @@ struct {
 /* Read by user space through its mapping of .bss, without a system call. */
 struct sampler_counters counters[BELFRY_CPUS_MAX];
 
-/* Atomic, since the CPUs above BELFRY_CPUS_MAX share slots. */
-static __always_inline void count(__u32 cpu, __u32 counter)
+/*
+ * Atomic, since the CPUs above BELFRY_CPUS_MAX share slots. The empty asm makes the compiler compare the very register that
+ * it then indexes with: that is the one whose bound the verifier learns.
+ */
+static __always_inline void count(__u32 cpu, __u64 counter)
 {
+	asm volatile("" : "+r"(counter));
 	if (counter < SAMPLER_COUNTERS)
 		__sync_fetch_and_add(&counters[cpu % BELFRY_CPUS_MAX].value[counter], 1);
 }
@@ -64,10 +68,7 @@ static __always_inline struct scratch *scratch_of_cpu(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-/*
- * Where the next user frame goes, NULL when there is no room. The empty asm makes the compiler compare the very register
- * that it then adds, which is the one whose bound the verifier has learnt.
- */
+/* Where the next user frame goes, NULL when there is no room. (For the empty asm, see count().) */
 static __always_inline __u64 *next_frame(struct scratch *s)
 {
 	__u64 at = (__u64)s->record.kernel_frames + s->record.user_frames;
@@ -232,7 +233,7 @@ int take_sample(struct bpf_perf_event_data *ctx)
 	take_user_stack(ctx, s, task, in_user_mode);
 
 	count(cpu, SAMPLER_TAKEN);
-	count(cpu, SAMPLER_STATUS + (s->record.status < SAMPLE_STATUS_COUNT ? s->record.status : 0));
+	count(cpu, SAMPLER_STATUS + (__u64)s->record.status);
 	send(s, cpu);
 	return 0;
 }

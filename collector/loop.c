@@ -279,7 +279,7 @@ static void log_summary(const struct loop *l, const struct counters_record *c)
 
 	sampler_totals(l->sampler, &totals);
 	for (uint32_t i = 0; i < COLLECTOR_COUNTERS; i++)
-		log_debug("counter", "%s=%llu", collector_counter_name((enum collector_counter)i),
+		log_info("counter", "%s=%llu", collector_counter_name((enum collector_counter)i),
 			  (unsigned long long)c->value[i]);
 	log_info("stacks", "complete %llu, no user stack %llu, truncated %llu, read failed %llu, implausible %llu, no "
 			   "registers %llu",

@@ -38,18 +38,22 @@ uint32_t sampler_ring_size_for(const struct sampler_options *o)
 	return size;
 }
 
-/* libbpf's own words: those that matter to a reader of our log come at warning level only. */
+/* libbpf's own words, one line each, for --verbose: a verifier's complaint has hundreds and ends with the point. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	char line[512];
-	int len = vsnprintf(line, sizeof(line), format, arguments);
+	char *text, *rest, *line;
+	int len = vasprintf(&text, format, arguments);
 
-	while (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
-		line[--len] = '\0';
-	if (level == LIBBPF_DEBUG)
-		log_debug("libbpf", "%s", line);
-	else
-		log_info("libbpf", "%s", line);
+	if (len < 0)
+		return 0;
+	rest = text;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line && level == LIBBPF_DEBUG)
+			log_debug("libbpf", "%s", line);
+		else if (*line)
+			log_info("libbpf", "%s", line);
+	}
+	free(text);
 	return len;
 }
 
@@ -96,7 +100,6 @@ static void explain(int error)
 {
 	switch (error) {
 	case -EPERM:
-	case -EACCES:
 		log_error("bpf_load", "loading the sampler: %s: needs CAP_BPF and CAP_PERFMON, before Linux 5.11 a "
 				      "larger RLIMIT_MEMLOCK, and a container must allow bpf()",
 			  strerror(-error));
