@@ -29,6 +29,7 @@ struct broker_counters {
 	uint64_t failed;
 	uint64_t deferred;
 	uint64_t peer_refused; /* messages of the symbolizer that broke a rule; the connection was closed */
+	uint64_t wants_ignored; /* WANT for a file that is unknown, on its way, mapped no more, or asked for too often */
 	uint64_t connections;
 };
 
@@ -42,13 +43,20 @@ struct mapped_file {
 
 int broker_new(struct broker **out, const struct broker_options *o);
 
+/* Whether asking for a file again could help. */
+enum broker_retry {
+	BROKER_FINAL = 0,   /* it is had, or was refused for what it is */
+	BROKER_LATER,	    /* no room now */
+	BROKER_OTHER_RANGE, /* nothing of that range, or another file: mappings are split and joined, processes end */
+};
+
 /*
  * File id for an executable mapping of a live or dead process. Opens and queues the file when it is not yet known;
  * when the process is gone, a file known by the same device and inode answers. Returns 0 (FILE_ID_NONE) when the file
- * was refused or could not be opened, with *retry set when a later try could succeed.
+ * was refused or could not be opened.
  */
 uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
-		     const struct mapped_file *f, bool *retry);
+		     const struct mapped_file *f, enum broker_retry *retry);
 
 /*
  * Connects when it is time to, sends what is queued, reads answers. `now_ms`: CLOCK_MONOTONIC. Returns true when
@@ -63,5 +71,8 @@ struct pollfd broker_poll(const struct broker *b);
 int broker_timeout(const struct broker *b, uint64_t now_ms);
 
 const struct broker_counters *broker_counters(const struct broker *b);
+
+/* Closes everything, descriptors that wait included. */
+void broker_free(struct broker *b);
 
 #endif

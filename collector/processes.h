@@ -50,4 +50,7 @@ void processes_expire(struct processes *p, uint64_t now_ns);
 
 const struct processes_counters *processes_counters(const struct processes *p);
 
+/* Forgets everything and tells nobody. */
+void processes_free(struct processes *p);
+
 #endif
