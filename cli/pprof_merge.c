@@ -306,6 +306,24 @@ const char *pprof_merge_add(struct pprof_merge *m, const struct pprof *p,
 	return m->problem;
 }
 
+const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period)
+{
+	struct pprof *out = &m->out;
+
+	if (m->started)
+		return m->problem;
+	merge_text(m, ""); /* string 0 */
+	out->sample_types[0].type = merge_text(m, "samples");
+	out->sample_types[0].unit = merge_text(m, "count");
+	out->sample_types[1].type = merge_text(m, "cpu");
+	out->sample_types[1].unit = merge_text(m, "nanoseconds");
+	out->sample_type_count = 2;
+	out->period_type = out->sample_types[1];
+	out->period = period;
+	m->started = true;
+	return m->problem;
+}
+
 const char *pprof_merge_comment(struct pprof_merge *m, const char *text)
 {
 	uint32_t string;

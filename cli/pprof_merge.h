@@ -39,6 +39,12 @@ const char *pprof_merge_add(struct pprof_merge *m, const struct pprof *p,
 			    const struct pprof_merge_label *labels, uint32_t label_count,
 			    bool preferred);
 
+/*
+ * What a recording without any sample measures, so that it is a valid profile all the same: samples/count and
+ * cpu/nanoseconds at `period` ns. Nothing happens where a profile has been added.
+ */
+const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period);
+
 /* Adds a comment line. */
 const char *pprof_merge_comment(struct pprof_merge *m, const char *text);
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record.h"
+
+#include <stdio.h>
+
+#include "cli/exit_code.h"
+#include "cli/launcher.h"
+#include "cli/record_options.h"
+
+int record_main(int argc, char **argv)
+{
+	struct record_options o;
+	char problem[256];
+
+	if (!record_options_parse(&o, argc, argv, problem, sizeof(problem))) {
+		fprintf(stderr, "belfry record: %s\n%s", problem, record_usage);
+		return EXIT_CODE_USAGE;
+	}
+	if (o.help) {
+		fputs(record_usage, stdout);
+		return EXIT_CODE_OK;
+	}
+	return launcher_record(&o);
+}
