@@ -53,6 +53,13 @@ static void reading_free(struct reading *r)
 	free(r);
 }
 
+void kernel_symbols_free(struct kernel_symbols *k)
+{
+	reading_free(k->reading);
+	kernel_table_free(&k->table);
+	free(k);
+}
+
 /* Appends a name and its NUL; returns its offset, or sets the error. */
 static uint32_t add_name(struct reading *r, const char *name, uint32_t len)
 {

@@ -10,6 +10,7 @@
 struct kernel_symbols;
 
 int kernel_symbols_new(struct kernel_symbols **out);
+void kernel_symbols_free(struct kernel_symbols *k);
 
 /* Feeds text in any chunking; the last call has len 0. Returns NULL or a constant sentence (bad line, budget). */
 const char *kernel_symbols_feed(struct kernel_symbols *k, const char *text, size_t len);

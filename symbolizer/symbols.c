@@ -102,19 +102,31 @@ static void drop_job(struct symbols *s, const struct symbol_file *f)
 			symbol_job_end(&s->jobs[i], ENTRY_FAILED);
 }
 
-void symbols_reset(struct symbols *s)
+static void forget_files(struct symbols *s, bool pinned_too)
 {
 	struct symbol_file *f = s->files.oldest;
 
 	while (f) {
 		struct symbol_file *next = f->newer;
 
-		if (!f->pinned) {
+		if (!f->pinned || pinned_too) {
 			drop_job(s, f);
 			symbol_files_remove(&s->files, f);
 		}
 		f = next;
 	}
+}
+
+void symbols_reset(struct symbols *s)
+{
+	forget_files(s, false);
+}
+
+void symbols_free(struct symbols *s)
+{
+	forget_files(s, true);
+	free(s->jobs);
+	free(s);
 }
 
 static bool same_identity(const struct symbol_file *f, const struct file_message *m)

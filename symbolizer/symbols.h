@@ -65,6 +65,9 @@ struct symbol {
  */
 int symbols_new(struct symbols **out, int zygote_fd, const struct symbols_limits *limits);
 
+/* Abandons workers, closes descriptors, frees everything; not the zygote's socket. */
+void symbols_free(struct symbols *s);
+
 /*
  * Takes a file over, descriptor included (closed here on refusal). A file_id already known is replaced only when it has
  * lost its descriptor. Returns the answer for FILE_DONE.
