@@ -13,7 +13,7 @@
 
 #define DRAIN_FAST_MS 20
 #define DRAIN_SLOW_MS 100
-#define DRAIN_LEAST_MS 2 /* between two drains: bursts of process events are taken together */
+#define REST_MS 2        /* after process events: what comes in bursts is taken together */
 #define FLUSH_MS 250     /* most that a sample waits for company before it is sent */
 #define SECOND_MS 1000
 #define STOP_MS 8000     /* for the symbolizer to take the rest: a reconnect takes up to 5 s */
@@ -27,7 +27,7 @@ struct loop_state {
 	struct loop *l;
 	struct pollfd *polls; /* POLL_SIDEBAND + CPU */
 	uint64_t now;         /* CLOCK_MONOTONIC, ms */
-	uint64_t last_drain;
+	uint64_t rest_until; /* the side-band rings are left alone until then */
 	uint64_t next_drain;
 	uint64_t next_flush;
 	uint64_t next_second;
@@ -58,7 +58,6 @@ static void drain(struct loop_state *s)
 
 	sideband_drain(s->l->sideband);
 	bytes = drain_run(s->l->drain, until);
-	s->last_drain = s->now;
 	s->next_drain = s->now + (bytes > sampler_ring_size(s->l->sampler) / 32 ? DRAIN_FAST_MS : DRAIN_SLOW_MS);
 }
 
@@ -215,22 +214,24 @@ static bool sideband_ready(const struct loop_state *s, nfds_t polled)
 
 static void turn(struct loop_state *s)
 {
-	/* Right after a drain the rings are left alone, so that a busy host costs a bounded number of drains. */
-	bool with_sideband = s->now >= s->last_drain + DRAIN_LEAST_MS;
-	nfds_t polled = prepare_polls(s, with_sideband);
+	/* The rest bounds how often a host on which processes come and go can wake us. */
+	bool resting = s->now < s->rest_until;
+	nfds_t polled = prepare_polls(s, !resting);
 	uint64_t deadline = earlier(s->next_drain, earlier(s->next_flush, s->next_second));
 
-	if (!with_sideband)
-		deadline = earlier(deadline, s->last_drain + DRAIN_LEAST_MS);
-	wait_for(s, polled, deadline);
+	wait_for(s, polled, resting ? earlier(deadline, s->rest_until) : deadline);
 
 	if ((s->polls[POLL_SIGNAL].revents & POLLIN) && take_signal(s->l))
 		s->stopping = true;
 	if (s->polls[POLL_CONTROL].revents)
 		take_commands(s);
 	run_broker(s);
-	if (s->now >= s->next_drain || sideband_ready(s, polled))
+	if (sideband_ready(s, polled)) {
+		s->rest_until = s->now + REST_MS;
 		drain(s);
+	} else if (s->now >= s->next_drain) {
+		drain(s);
+	}
 	if (s->now >= s->next_second)
 		each_second(s);
 	if (s->now >= s->next_flush || (s->polls[POLL_SEND].revents & POLLIN))

@@ -22,6 +22,7 @@
 struct sampler {
 	struct sampler_bpf *object;
 	uint32_t ring_size;
+	uint32_t slots; /* of the counters, in use */
 	uint32_t entries[FILTER_KINDS];
 	int filters[FILTER_KINDS]; /* map descriptors */
 };
@@ -123,6 +124,7 @@ int sampler_load(struct sampler **out, const struct sampler_options *o)
 
 	if (!s)
 		return -ENOMEM;
+	s->slots = o->cpus < BELFRY_CPUS_MAX ? o->cpus : BELFRY_CPUS_MAX;
 	libbpf_set_print(print_libbpf);
 	/* A signal during verification makes the kernel give up with EAGAIN. */
 	sigfillset(&all);
@@ -221,7 +223,7 @@ void sampler_totals(const struct sampler *s, struct sampler_totals *out)
 {
 	*out = (struct sampler_totals){ 0 };
 	for (uint32_t which = SAMPLER_COUNTERS; which-- > 0;) {
-		for (uint32_t slot = 0; slot < BELFRY_CPUS_MAX; slot++)
+		for (uint32_t slot = 0; slot < s->slots; slot++)
 			out->value[which] += counter(s, slot, which);
 	}
 }
