@@ -67,6 +67,8 @@ static void refuse(int socket)
 	uint8_t packet[16];
 	struct builder b = builder_over(packet, sizeof(packet));
 
+	/* Closing a unix socket with something unread in it gives the peer ECONNRESET instead of the answer. */
+	seqpacket_receive(socket, packet, sizeof(packet), NULL);
 	worker_bare_encode(&b, WORKER_BUSY);
 	seqpacket_send(socket, b.data, b.len, -1);
 }
