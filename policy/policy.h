@@ -23,9 +23,9 @@ enum policy_action {
 
 /* One capability line, for messages and for the auditor: what it is there for. */
 struct policy_capability {
-	const char *name; /* "CAP_BPF" */
+	const char *name; /* "BPF" for CAP_BPF */
 	uint8_t number;
-	const char *phase; /* "load", "steady", "old-kernel" */
+	const char *phase; /* "load", "root" (load phase, only when started as root), "steady", "old-kernel" */
 	bool optional;     /* load: may be absent at start; steady: may be given up */
 	const char *reason;
 };

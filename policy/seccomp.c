@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <seccomp.h>
+#include <string.h>
+
+#include "ipc/log.h"
+#include "policy/confine.h"
+
+static int add_rule(scmp_filter_ctx filter, const struct policy_syscall *s)
+{
+	struct scmp_arg_cmp conditions[POLICY_CONDITIONS_MAX];
+	uint32_t action = s->action == POLICY_ERRNO ? SCMP_ACT_ERRNO((uint32_t)s->error) : SCMP_ACT_ALLOW;
+	int number = seccomp_syscall_resolve_name(s->name);
+
+	/* A call that this architecture has not (open on arm64) cannot be made either. */
+	if (number == __NR_SCMP_ERROR)
+		return -EINVAL;
+	if (number < 0)
+		return 0;
+	for (uint8_t i = 0; i < s->condition_count; i++)
+		conditions[i] = (struct scmp_arg_cmp){ .arg = s->conditions[i].arg,
+						       .op = SCMP_CMP_MASKED_EQ,
+						       .datum_a = s->conditions[i].mask,
+						       .datum_b = s->conditions[i].value };
+	return seccomp_rule_add_array(filter, action, number, s->condition_count, conditions);
+}
+
+static int add_rules(scmp_filter_ctx filter, const struct policy *p, const char *process)
+{
+	uint32_t added = 0;
+
+	for (uint32_t i = 0; i < p->syscall_count; i++) {
+		int error;
+
+		if (strcmp(p->syscalls[i].process, process) != 0)
+			continue;
+		error = add_rule(filter, &p->syscalls[i]);
+		if (error) {
+			log_error("seccomp", "rule for %s: %s", p->syscalls[i].name, strerror(-error));
+			return error;
+		}
+		added++;
+	}
+	return added ? 0 : -ENOENT; /* a process that the policy does not know must not run unconfined */
+}
+
+int confine_seccomp(const struct policy *p, const char *process)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int error;
+
+	if (!filter)
+		return -ENOMEM;
+	error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!error)
+		error = add_rules(filter, p, process);
+	if (!error)
+		error = seccomp_load(filter);
+	seccomp_release(filter);
+	if (error)
+		log_error("seccomp", "filter of %s %s: %s", p->role, process, strerror(-error));
+	return error;
+}
