@@ -268,7 +268,6 @@ void ledger_end(struct ledger *l, const struct window_account *a)
 	if (!s)
 		return;
 	take_counters(l, s, &a->collector);
-	s->final = true;
 	s->end = (struct ledger_mark){ true, a->symbolizer_id, a->window };
 }
 

@@ -24,9 +24,10 @@ struct ledger_range {
 struct ledger_stream {
 	uint64_t id;
 	struct counters_record counters; /* the latest that came */
-	bool final;			 /* they are the last ones */
-	struct ledger_mark end;		 /* who said END */
-	uint64_t folded[LEDGER_LOSSES];	 /* gaps between ranges that were merged for lack of room */
+	bool final;			 /* its starter says that they are the last ones */
+	struct ledger_mark
+		end; /* who said END; the counters that came before it are usually the last ones */
+	uint64_t folded[LEDGER_LOSSES]; /* gaps between ranges that were merged for lack of room */
 	uint32_t range_count;
 	struct ledger_range ranges[LEDGER_RANGES]; /* ascending, apart */
 };

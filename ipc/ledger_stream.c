@@ -200,7 +200,7 @@ static void sum_inside(const struct ledger_stream *s, uint64_t inside, bool clos
 {
 	uint64_t held = s->counters.value[COLLECTOR_HELD];
 
-	if (s->final) {
+	if (s->final || s->end.known) {
 		held = inside < held ? inside : held;
 		ledger_add(t, &t->lost[LEDGER_COLLECTOR_LOST], held);
 		ledger_add(t, &t->unexplained, inside - held);
@@ -231,9 +231,13 @@ void ledger_stream_sum(const struct ledger_stream *s, bool closed, const struct 
 		sum_inside(s, taken - explained, closed, t);
 	else if (s->final)
 		ledger_add(t, &t->surplus, explained - taken);
-	else
+	else if (taken < explained)
 		taken = explained;
+	/* Counters that came with END may have lost the last set on their way: then they do not
+	 * reach as far. */
+	if (!s->final && (closed || s->end.known) &&
+	    (!s->end.known || c[COLLECTOR_TAKEN] < explained))
+		t->unfinished++;
 	ledger_add(t, &t->taken, taken);
 	t->streams++;
-	t->unfinished += closed && !s->final;
 }
