@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which threads are sampled. Asked before any stack is touched, so that what is left out costs next to nothing. Entries of
- * one kind are alternatives; every kind in force must match.
+ * Which threads are sampled. Asked before any stack is touched, so that what is left out costs next
+ * to nothing. Entries of one kind are alternatives; every kind in force must match.
  */
 #ifndef BELFRY_BPF_FILTER_BPF_H
 #define BELFRY_BPF_FILTER_BPF_H
@@ -55,7 +55,8 @@ volatile unsigned int filter_mode;
 
 static __always_inline int is_agent(__u32 tgid, __u32 uid)
 {
-	return bpf_map_lookup_elem(&agent_processes, &tgid) || bpf_map_lookup_elem(&agent_uids, &uid);
+	return bpf_map_lookup_elem(&agent_processes, &tgid) ||
+	       bpf_map_lookup_elem(&agent_uids, &uid);
 }
 
 /* The process itself, or an ancestor whose entry means its descendants as well. */
@@ -70,7 +71,8 @@ static __always_inline int process_matches(struct task_struct *task, __u32 tgid)
 
 		task = BPF_CORE_READ(task, real_parent);
 		key = (__u32)BPF_CORE_READ(task, tgid);
-		if (key <= 1) /* everything descends from these: an entry for them is a match above only */
+		if (key <=
+		    1) /* everything descends from these: an entry for them is a match above only */
 			break;
 		entry = bpf_map_lookup_elem(&filter_processes, &key);
 		if (entry && *entry == 2)
@@ -92,7 +94,8 @@ static __always_inline int ancestor_matches(void)
 	return 0;
 }
 
-/* The same where the helper is not for perf events yet: a cgroup's id is that of its directory's node. */
+/* The same where the helper is not for perf events yet: a cgroup's id is that of its directory's
+ * node. */
 static __always_inline int parent_matches(struct task_struct *task)
 {
 	struct kernfs_node *node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One frame by its frame pointer: at the address in the frame-pointer register lie the caller's frame pointer and,
- * above it, the return address (x86-64 psABI §3.2.2). The register may hold anything in a program built
- * without frame pointers, so each value must be one that a real chain could have.
+ * One frame by its frame pointer: at the address in the frame-pointer register lie the caller's
+ * frame pointer and, above it, the return address (x86-64 psABI §3.2.2). The register may hold
+ * anything in a program built without frame pointers, so each value must be one that a real chain
+ * could have.
  */
 #ifndef BELFRY_BPF_FRAME_POINTER_BPF_H
 #define BELFRY_BPF_FRAME_POINTER_BPF_H
@@ -21,16 +22,18 @@ struct unwind_state {
 
 #define STEP_TAKEN (-1) /* otherwise an enum sample_status: how the stack ended */
 
-/* The first page is never mapped; 56 bits is the largest user address space there is (5-level paging). */
+/* The first page is never mapped; 56 bits is the largest user address space there is (5-level
+ * paging). */
 #define USER_TEXT_LOWEST 4096ULL
-#define USER_TEXT_LIMIT (1ULL << 56)
+#define USER_TEXT_LIMIT	 (1ULL << 56)
 
 struct frame_record {
 	__u64 caller_fp;
 	__u64 return_address;
 };
 
-/* Turns the state of one frame into its caller's. Returns STEP_TAKEN, or how the stack ended (state unchanged). */
+/* Turns the state of one frame into its caller's. Returns STEP_TAKEN, or how the stack ended (state
+ * unchanged). */
 static __always_inline int step_by_frame_pointer(struct unwind_state *u)
 {
 	struct frame_record frame;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's types, as far as the sampler reads them. Written by hand: only the fields that are used, in any order,
- * since each access is relocated against the running kernel's BTF (preserve_access_index). What has a fixed layout
- * (the program's context, helper and map numbers) is kernel ABI and stands as it is.
+ * The kernel's types, as far as the sampler reads them. Written by hand: only the fields that are
+ * used, in any order, since each access is relocated against the running kernel's BTF
+ * (preserve_access_index). What has a fixed layout (the program's context, helper and map numbers)
+ * is kernel ABI and stands as it is.
  */
 #ifndef BELFRY_BPF_KERNEL_TYPES_H
 #define BELFRY_BPF_KERNEL_TYPES_H

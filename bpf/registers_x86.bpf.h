@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the user registers of the interrupted thread are, on x86-64: in the program's context when the CPU was in user
- * mode, else at the top of the thread's kernel stack, where the entry code has saved them.
+ * Where the user registers of the interrupted thread are, on x86-64: in the program's context when
+ * the CPU was in user mode, else at the top of the thread's kernel stack, where the entry code has
+ * saved them.
  */
 #ifndef BELFRY_BPF_REGISTERS_X86_BPF_H
 #define BELFRY_BPF_REGISTERS_X86_BPF_H
@@ -32,7 +33,8 @@ struct user_registers {
 	__u64 fp;
 };
 
-/* Size of a kernel stack; used only where the kernel has no helper that finds the registers (before 5.15). */
+/* Size of a kernel stack; used only where the kernel has no helper that finds the registers
+ * (before 5.15). */
 const volatile unsigned int thread_size = 16384;
 
 /* The privilege level is in the low bits of CS: 3 is user mode. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The sampler: runs on each tick of a CPU's clock event, in the context of whatever the tick interrupted. Decides
- * whether the thread is wanted, takes its identity and its two stacks into a per-CPU record, and puts
- * the record into the ring buffer. Whatever it does is counted.
+ * The sampler: runs on each tick of a CPU's clock event, in the context of whatever the tick
+ * interrupted. Decides whether the thread is wanted, takes its identity and its two stacks into a
+ * per-CPU record, and puts the record into the ring buffer. Whatever it does is counted.
  */
 #include <stddef.h>
 
@@ -23,12 +23,14 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Frames in one call of walk_user_frames(): it is verified once, and called as often as a whole stack needs. */
+/* Frames in one call of walk_user_frames(): it is verified once, and called as often as a whole
+ * stack needs. */
 #define FRAMES_A_CALL 32
-#define CALLS_MAX (BELFRY_USER_FRAMES_MAX / FRAMES_A_CALL)
-#define FRAMES_MAX (BELFRY_KERNEL_FRAMES_MAX + BELFRY_USER_FRAMES_MAX)
+#define CALLS_MAX     (BELFRY_USER_FRAMES_MAX / FRAMES_A_CALL)
+#define FRAMES_MAX    (BELFRY_KERNEL_FRAMES_MAX + BELFRY_USER_FRAMES_MAX)
 
-/* One sample under construction. Record and frames lie as they are sent; `user` is the walk's state. */
+/* One sample under construction. Record and frames lie as they are sent; `user` is the walk's
+ * state. */
 struct scratch {
 	struct sample_record record;
 	__u64 frames[FRAMES_MAX];
@@ -51,8 +53,9 @@ struct {
 struct sampler_counters counters[BELFRY_CPUS_MAX];
 
 /*
- * Atomic, since the CPUs above BELFRY_CPUS_MAX share slots. The empty asm makes the compiler compare the very register that
- * it then indexes with: that is the one whose bound the verifier learns.
+ * Atomic, since the CPUs above BELFRY_CPUS_MAX share slots. The empty asm makes the compiler
+ * compare the very register that it then indexes with: that is the one whose bound the verifier
+ * learns.
  */
 static __always_inline void count(__u32 cpu, __u64 counter)
 {
@@ -79,7 +82,8 @@ static __always_inline __u64 *next_frame(struct scratch *s)
 	return &s->frames[at];
 }
 
-/* One frame, and in *counter what gave it. Unwind rows come in here, before the frame pointer is trusted. */
+/* One frame, and in *counter what gave it. Unwind rows come in here, before the frame pointer is
+ * trusted. */
 static __always_inline int step(struct scratch *s, struct unwind_state *u, unsigned short **counter)
 {
 	*counter = &s->record.frames_by_frame_pointer;
@@ -87,8 +91,9 @@ static __always_inline int step(struct scratch *s, struct unwind_state *u, unsig
 }
 
 /*
- * Adds up to FRAMES_A_CALL frames. Returns 1 while there may be more, 0 when the stack has ended and its status stands
- * in the record. A global function takes no pointer before 5.13, so it finds the scratch by itself.
+ * Adds up to FRAMES_A_CALL frames. Returns 1 while there may be more, 0 when the stack has ended
+ * and its status stands in the record. A global function takes no pointer before 5.13, so it finds
+ * the scratch by itself.
  */
 __noinline int walk_user_frames(void)
 {
@@ -136,7 +141,8 @@ static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, str
 		s->record.status = SAMPLE_STACK_NO_REGISTERS;
 		return;
 	}
-	if (r.pc == 0) { /* a kernel worker that borrows a process's memory (io_uring) has empty registers */
+	if (r.pc == 0) { /* a kernel worker that borrows a process's memory (io_uring) has empty
+			    registers */
 		s->record.status = SAMPLE_STACK_NO_USER;
 		return;
 	}
@@ -147,7 +153,8 @@ static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, str
 	s->record.user_frames = 1;
 	s->record.status = SAMPLE_STACK_TRUNCATED;
 	s->user = (struct unwind_state){ .pc = r.pc, .sp = r.sp, .fp = r.fp };
-	/* The leaf stands already, so the last step of the last call only finds out whether the stack was longer. */
+	/* The leaf stands already, so the last step of the last call only finds out whether the
+	 * stack was longer. */
 	for (int i = 0; i < CALLS_MAX; i++) {
 		if (!walk_user_frames())
 			break;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * `text` is a number, a directory of a cgroup v2 file system, or a path below its root ("/system.slice/x.service").
- * Returns 0, or -ENOENT when there is no such cgroup.
+ * `text` is a number, a directory of a cgroup v2 file system, or a path below its root
+ * ("/system.slice/x.service"). Returns 0, or -ENOENT when there is no such cgroup.
  */
 int cgroup_id(const char *text, uint64_t *out);
 

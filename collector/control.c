@@ -15,7 +15,8 @@ int control_open(struct control *c, int fd)
 	if (fd < 0)
 		return 0;
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-		log_error("control_fd", "descriptor %d of the control channel: %s", fd, strerror(errno));
+		log_error("control_fd", "descriptor %d of the control channel: %s", fd,
+			  strerror(errno));
 		return -errno;
 	}
 	c->fd = fd;
@@ -54,8 +55,8 @@ int control_next(struct control *c, struct control_message *m)
 		control_close(c);
 		return -1;
 	}
-	wrong = control_message_decode(control_rules_to_collector, control_rules_to_collector_count, packet,
-				       (uint32_t)n, 0, m);
+	wrong = control_message_decode(control_rules_to_collector, control_rules_to_collector_count,
+				       packet, (uint32_t)n, 0, m);
 	if (!wrong)
 		return 1;
 	log_warn("control_refused", "control channel closed: %s", wrong);

@@ -2,8 +2,9 @@
 #include "collector/counters.h"
 
 /*
- * Held = what waits here (stream, and the drain's one record) + what is in the ring still. The ring's content is
- * known by difference; it is 0 once sampling has stopped and the ring has been drained, which the end of a run checks.
+ * Held = what waits here (stream, and the drain's one record) + what is in the ring still. The
+ * ring's content is known by difference; it is 0 once sampling has stopped and the ring has been
+ * drained, which the end of a run checks.
  */
 void counters_account(struct counters_record *out, const struct sampler_totals *sampler,
 		      const struct drain_counters *drain, uint64_t sent, uint64_t held,

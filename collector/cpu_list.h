@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_list: a set of CPU numbers as sysfs writes it, e.g. "0-3,8,10-11" (cpu list format of the kernel's bitmaps). */
+/* cpu_list: a set of CPU numbers as sysfs writes it, e.g. "0-3,8,10-11" (cpu list format of the
+ * kernel's bitmaps). */
 #ifndef BELFRY_COLLECTOR_CPU_LIST_H
 #define BELFRY_COLLECTOR_CPU_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CPU_LIST_MAX 8192  /* CPUs; the largest NR_CPUS that a kernel can be built with */
+#define CPU_LIST_MAX  8192 /* CPUs; the largest NR_CPUS that a kernel can be built with */
 #define CPU_LIST_TEXT 8192 /* bytes of a list's text */
 
 struct cpu_list {

@@ -10,7 +10,8 @@
 #include "collector/cpu_list.h"
 #include "ipc/log.h"
 
-/* An event that has not ticked for so long (and three periods) is taken for dead. A busy hypervisor pauses us for less. */
+/* An event that has not ticked for so long (and three periods) is taken for dead. A busy hypervisor
+ * pauses us for less. */
 #define STALL_MS 1500
 
 struct cpu_state {
@@ -79,7 +80,8 @@ int cpus_open(struct cpus **out, const struct cpus_parts *parts)
 			opened++;
 	}
 	if (!error && opened == 0) {
-		log_error("no_clock_event", "not one clock event could be opened: nothing to sample with");
+		log_error("no_clock_event",
+			  "not one clock event could be opened: nothing to sample with");
 		error = -ENODEV;
 	}
 	if (error) {

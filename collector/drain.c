@@ -36,7 +36,8 @@ const char *drain_check_layout(const void *record, size_t size)
 	return NULL;
 }
 
-/* Records of a process can be lost while they are told: then all is told once more, and only once. */
+/* Records of a process can be lost while they are told: then all is told once more, and only once.
+ */
 static void announce(struct drain *d, const struct sample_record *r)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
@@ -57,7 +58,8 @@ static void deliver(struct drain *d, const uint64_t *record)
 	stream_add_sample(d->stream, &r, record + sizeof(r) / sizeof(*record));
 }
 
-/* Called by libbpf for each record of the ring. A record that is refused by a negative return is consumed all the same. */
+/* Called by libbpf for each record of the ring. A record that is refused by a negative return is
+ * consumed all the same. */
 static int on_record(void *context, void *data, size_t size)
 {
 	struct drain *d = context;
@@ -68,7 +70,8 @@ static int on_record(void *context, void *data, size_t size)
 	d->bytes += size;
 	if (wrong) {
 		if (d->counters.invalid++ == 0)
-			log_warn("sample_invalid", "record of %zu bytes in the sampler's ring: %s", size, wrong);
+			log_warn("sample_invalid", "record of %zu bytes in the sampler's ring: %s",
+				 size, wrong);
 		return 0;
 	}
 	memcpy(&time, data, sizeof(time));

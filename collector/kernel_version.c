@@ -25,7 +25,8 @@ static bool parse_number(const char **text, uint32_t *out)
 static bool parse_triple(const char *text, struct kernel_version *out)
 {
 	*out = (struct kernel_version){ 0 };
-	if (!parse_number(&text, &out->major) || *text++ != '.' || !parse_number(&text, &out->minor))
+	if (!parse_number(&text, &out->major) || *text++ != '.' ||
+	    !parse_number(&text, &out->minor))
 		return false;
 	if (*text++ == '.')
 		(void)parse_number(&text, &out->patch);

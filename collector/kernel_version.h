@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_version: which upstream release the running kernel is. Distributions put an ABI number where the
- * patch level was ("6.1.0-57-amd64" is Debian's 6.1.192), and say the real one elsewhere.
+ * kernel_version: which upstream release the running kernel is. Distributions put an ABI number
+ * where the patch level was ("6.1.0-57-amd64" is Debian's 6.1.192), and say the real one elsewhere.
  */
 #ifndef BELFRY_COLLECTOR_KERNEL_VERSION_H
 #define BELFRY_COLLECTOR_KERNEL_VERSION_H

@@ -10,14 +10,15 @@
 #include "ipc/log.h"
 #include "policy/confine.h"
 
-#define QUEUE_BATCHES 64 /* 4 MiB of samples wait for a symbolizer that is slow or away */
-#define FILES_KNOWN 16384
-#define FILES_QUEUED 256 /* each holds a descriptor */
-#define PROCESSES_KNOWN 8192
+#define QUEUE_BATCHES	     64 /* 4 MiB of samples wait for a symbolizer that is slow or away */
+#define FILES_KNOWN	     16384
+#define FILES_QUEUED	     256 /* each holds a descriptor */
+#define PROCESSES_KNOWN	     8192
 #define MAPPINGS_PER_PROCESS 65536
-#define EXIT_GRACE_MS 5000 /* longer than any sample waits in the ring */
+#define EXIT_GRACE_MS	     5000 /* longer than any sample waits in the ring */
 
-/* Our own processes: ourselves, the launcher, and whatever runs under the uids of the other roles. */
+/* Our own processes: ourselves, the launcher, and whatever runs under the uids of the other roles.
+ */
 static int exclude_agent(struct collector *c)
 {
 	struct sampler *s = c->loop.sampler;
@@ -39,19 +40,22 @@ static int set_filters(struct collector *c)
 	int error = o->include_agent ? 0 : exclude_agent(c);
 
 	for (uint32_t i = 0; i < o->filter_count && !error; i++)
-		error = sampler_filter_add(c->loop.sampler, o->filters[i].kind, o->filters[i].key, false);
+		error = sampler_filter_add(c->loop.sampler, o->filters[i].kind, o->filters[i].key,
+					   false);
 	if (error)
 		log_error("filter", "writing the sampler's filters: %s", strerror(-error));
 	return error;
 }
 
-/* The permission to see addresses is checked at open: the descriptor keeps it after CAP_SYSLOG has gone. */
+/* The permission to see addresses is checked at open: the descriptor keeps it after CAP_SYSLOG has
+ * gone. */
 static int open_kallsyms(void)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		log_warn("kallsyms", "/proc/kallsyms: %s: kernel frames will have no names", strerror(errno));
+		log_warn("kallsyms", "/proc/kallsyms: %s: kernel frames will have no names",
+			 strerror(errno));
 	return fd;
 }
 
@@ -72,7 +76,8 @@ static int make_modules(struct collector *c, uint32_t frequency)
 	if (broker_new(&l->broker, &files) != 0 || stream_new(&l->stream, &samples) != 0 ||
 	    processes_new(&l->processes, l->broker, l->stream, &limits) != 0 ||
 	    sideband_new(&l->sideband, l->cpu_count, l->processes) != 0 ||
-	    perf_events_new(&l->events, l->cpu_count, frequency, sampler_program_fd(l->sampler)) != 0) {
+	    perf_events_new(&l->events, l->cpu_count, frequency, sampler_program_fd(l->sampler)) !=
+		    0) {
 		log_error("memory", "no memory to start with");
 		return -ENOMEM;
 	}

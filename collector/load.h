@@ -22,8 +22,8 @@ struct collector {
 };
 
 /*
- * Pre-flight, sampler, filters, /proc/kallsyms, clock and side-band events (opened disabled), the modules between them.
- * Needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG. Returns 0 or -errno (logged).
+ * Pre-flight, sampler, filters, /proc/kallsyms, clock and side-band events (opened disabled), the
+ * modules between them. Needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG. Returns 0 or -errno (logged).
  */
 int load(struct collector *c);
 

@@ -11,14 +11,14 @@
 #include "ipc/log.h"
 #include "policy/confine.h"
 
-#define DRAIN_FAST_MS 20
-#define DRAIN_SLOW_MS 100
-#define REST_MS 2        /* after process events: what comes in bursts is taken together */
-#define FLUSH_MS 250     /* most that a sample waits for company before it is sent */
-#define SECOND_MS 1000
-#define STOP_MS 8000     /* for the symbolizer to take the rest: a reconnect takes up to 5 s */
-#define FILES_QUIET_MS 50 /* without a file passed on: none waits any more */
-#define LINGER_MS 500    /* after the end, for files that the symbolizer asks for again */
+#define DRAIN_FAST_MS	     20
+#define DRAIN_SLOW_MS	     100
+#define REST_MS		     2	 /* after process events: what comes in bursts is taken together */
+#define FLUSH_MS	     250 /* most that a sample waits for company before it is sent */
+#define SECOND_MS	     1000
+#define STOP_MS		     8000 /* for the symbolizer to take the rest: a reconnect takes up to 5 s */
+#define FILES_QUIET_MS	     50	 /* without a file passed on: none waits any more */
+#define LINGER_MS	     500 /* after the end, for files that the symbolizer asks for again */
 #define LINGER_CONTROLLED_MS 10000
 
 enum { POLL_SIGNAL, POLL_CONTROL, POLL_SEND, POLL_BROKER, POLL_SIDEBAND };
@@ -26,8 +26,8 @@ enum { POLL_SIGNAL, POLL_CONTROL, POLL_SEND, POLL_BROKER, POLL_SIDEBAND };
 struct loop_state {
 	struct loop *l;
 	struct pollfd *polls; /* POLL_SIDEBAND + CPU */
-	uint64_t now;         /* CLOCK_MONOTONIC, ms */
-	uint64_t rest_until; /* the side-band rings are left alone until then */
+	uint64_t now;	      /* CLOCK_MONOTONIC, ms */
+	uint64_t rest_until;  /* the side-band rings are left alone until then */
 	uint64_t next_drain;
 	uint64_t next_flush;
 	uint64_t next_second;
@@ -39,7 +39,7 @@ struct loop_state {
 
 static struct counters_record collect(const struct loop *l)
 {
-	struct counters_sources from = { l->sampler, l->drain,     l->stream,
+	struct counters_sources from = { l->sampler, l->drain,	   l->stream,
 					 l->broker,  l->processes, l->sideband };
 	struct counters_record record;
 
@@ -48,8 +48,8 @@ static struct counters_record collect(const struct loop *l)
 }
 
 /*
- * The order is what makes samples resolvable: all process events up to now are known before any sample up to now is told,
- * and later samples wait for the next drain.
+ * The order is what makes samples resolvable: all process events up to now are known before any
+ * sample up to now is told, and later samples wait for the next drain.
  */
 static void drain(struct loop_state *s)
 {
@@ -58,7 +58,8 @@ static void drain(struct loop_state *s)
 
 	sideband_drain(s->l->sideband);
 	bytes = drain_run(s->l->drain, until);
-	s->next_drain = s->now + (bytes > sampler_ring_size(s->l->sampler) / 32 ? DRAIN_FAST_MS : DRAIN_SLOW_MS);
+	s->next_drain = s->now + (bytes > sampler_ring_size(s->l->sampler) / 32 ? DRAIN_FAST_MS
+										: DRAIN_SLOW_MS);
 }
 
 static void flush(struct loop_state *s)
@@ -85,7 +86,8 @@ static void run_broker(struct loop_state *s)
 	bool greeted = broker_run(s->l->broker, s->now);
 	bool connected = broker_poll(s->l->broker).fd >= 0;
 
-	/* What a dead symbolizer was told is told again, to the queue that its successor will read. */
+	/* What a dead symbolizer was told is told again, to the queue that its successor will read.
+	 */
 	if (greeted || (s->connected && !connected))
 		stream_peer_changed(s->l->stream);
 	s->connected = connected;
@@ -101,10 +103,11 @@ static void start_sampling(struct loop_state *s)
 
 static void change_filter(struct loop_state *s, const struct control_message *m)
 {
-	int error = m->type == CONTROL_FILTER_ADD ?
-			    sampler_filter_add(s->l->sampler, (enum filter_kind)m->filter, m->key,
-					       m->descendants != 0) :
-			    sampler_filter_remove(s->l->sampler, (enum filter_kind)m->filter, m->key);
+	int error =
+		m->type == CONTROL_FILTER_ADD
+			? sampler_filter_add(s->l->sampler, (enum filter_kind)m->filter, m->key,
+					     m->descendants != 0)
+			: sampler_filter_remove(s->l->sampler, (enum filter_kind)m->filter, m->key);
 
 	if (error)
 		log_warn("filter", "filter kind %u key %llu: errno %d", m->filter,
@@ -170,13 +173,15 @@ static nfds_t prepare_polls(struct loop_state *s, bool with_sideband)
 
 	s->polls[POLL_SIGNAL] = (struct pollfd){ .fd = l->signal_fd, .events = POLLIN };
 	s->polls[POLL_CONTROL] = (struct pollfd){ .fd = l->control.fd, .events = POLLIN };
-	s->polls[POLL_SEND] = (struct pollfd){ .fd = s->blocked ? l->send_fd : -1, .events = POLLIN };
+	s->polls[POLL_SEND] =
+		(struct pollfd){ .fd = s->blocked ? l->send_fd : -1, .events = POLLIN };
 	s->polls[POLL_BROKER] = broker_poll(l->broker);
 	if (!with_sideband)
 		return POLL_SIDEBAND;
 	for (uint32_t cpu = 0; cpu < l->cpu_count; cpu++)
 		s->polls[POLL_SIDEBAND + cpu] =
-			(struct pollfd){ .fd = sideband_poll_fd(l->sideband, cpu), .events = POLLIN };
+			(struct pollfd){ .fd = sideband_poll_fd(l->sideband, cpu),
+					 .events = POLLIN };
 	return POLL_SIDEBAND + l->cpu_count;
 }
 
@@ -239,8 +244,8 @@ static void turn(struct loop_state *s)
 }
 
 /*
- * Sends what waits and passes on the files that wait, until both are done or `deadline`. A second signal ends the wait.
- * Returns false when records still wait.
+ * Sends what waits and passes on the files that wait, until both are done or `deadline`. A second
+ * signal ends the wait. Returns false when records still wait.
  */
 static bool send_rest(struct loop_state *s, uint64_t deadline)
 {
@@ -265,7 +270,8 @@ static bool send_rest(struct loop_state *s, uint64_t deadline)
 	}
 }
 
-/* The channel is free again only when its last batch is with the peer's socket: before that, exiting would lose it. */
+/* The channel is free again only when its last batch is with the peer's socket: before that,
+ * exiting would lose it. */
 static void wait_until_written(const struct loop *l)
 {
 	struct pollfd p = { .fd = l->send_fd, .events = POLLIN };
@@ -281,9 +287,11 @@ static void log_summary(const struct loop *l, const struct counters_record *c)
 	sampler_totals(l->sampler, &totals);
 	for (uint32_t i = 0; i < COLLECTOR_COUNTERS; i++)
 		log_info("counter", "%s=%llu", collector_counter_name((enum collector_counter)i),
-			  (unsigned long long)c->value[i]);
-	log_info("stacks", "complete %llu, no user stack %llu, truncated %llu, read failed %llu, implausible %llu, no "
-			   "registers %llu",
+			 (unsigned long long)c->value[i]);
+	log_info("stacks",
+		 "complete %llu, no user stack %llu, truncated %llu, read failed %llu, implausible "
+		 "%llu, no "
+		 "registers %llu",
 		 (unsigned long long)status[SAMPLE_STACK_COMPLETE],
 		 (unsigned long long)status[SAMPLE_STACK_NO_USER],
 		 (unsigned long long)status[SAMPLE_STACK_TRUNCATED],
@@ -295,7 +303,8 @@ static void log_summary(const struct loop *l, const struct counters_record *c)
 			  (unsigned long long)c->value[COLLECTOR_HELD]);
 }
 
-/* Samples first, then the account of them, then the end: the account that travels is then the final one. */
+/* Samples first, then the account of them, then the end: the account that travels is then the final
+ * one. */
 static void end_stream(struct loop_state *s)
 {
 	uint64_t deadline = s->now + STOP_MS;
@@ -323,7 +332,8 @@ static void end_stream(struct loop_state *s)
 	log_summary(s->l, &counters);
 }
 
-/* The last window is being resolved: the symbolizer may want a file again. The launcher ends this by closing its end. */
+/* The last window is being resolved: the symbolizer may want a file again. The launcher ends this
+ * by closing its end. */
 static void linger(struct loop_state *s)
 {
 	bool controlled = s->l->control.fd >= 0;

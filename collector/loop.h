@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop: the collector's steady state. Waits for signals, commands, the symbolizer and process events; drains the rings by the
- * clock; ends the stream in order.
+ * loop: the collector's steady state. Waits for signals, commands, the symbolizer and process
+ * events; drains the rings by the clock; ends the stream in order.
  */
 #ifndef BELFRY_COLLECTOR_LOOP_H
 #define BELFRY_COLLECTOR_LOOP_H

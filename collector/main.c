@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * belfry-collector: the only role that the kernel trusts. main() is its contract: what it opens while it has the right to,
- * what it gives up, and in which order. A phase never returns to an earlier one. policy/collector.policy says
- * the same in words, line by line.
+ * belfry-collector: the only role that the kernel trusts. main() is its contract: what it opens
+ * while it has the right to, what it gives up, and in which order. A phase never returns to an
+ * earlier one. policy/collector.policy says the same in words, line by line.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -27,8 +27,8 @@ static int start(struct collector *c)
 	struct identity self, symbolizer;
 	sigset_t signals;
 
-	if ((size_t)snprintf(c->samples_path, sizeof(c->samples_path), "%s/samples.sock", o->run_dir) >=
-		    sizeof(c->samples_path) ||
+	if ((size_t)snprintf(c->samples_path, sizeof(c->samples_path), "%s/samples.sock",
+			     o->run_dir) >= sizeof(c->samples_path) ||
 	    (size_t)snprintf(c->files_path, sizeof(c->files_path), "%s/files.sock", o->run_dir) >=
 		    sizeof(c->files_path)) {
 		log_error("run_dir", "%s: path is too long for sockets", o->run_dir);
@@ -97,8 +97,9 @@ int main(int argc, char **argv)
 		return 1;
 
 	given_up = c.options.hotplug ? 0 : UINT64_C(1) << CAP_PERFMON;
-	old_kernel = kernel_version_before(&c.kernel, 5, 19, 0); /* there, each bpf() needs CAP_BPF */
-	if (confine_no_new_privileges() != 0 || /* P2 */
+	old_kernel =
+		kernel_version_before(&c.kernel, 5, 19, 0); /* there, each bpf() needs CAP_BPF */
+	if (confine_no_new_privileges() != 0 ||		    /* P2 */
 	    confine_drop_capabilities(&policy_collector, given_up, old_kernel) != 0)
 		return 1;
 

@@ -182,7 +182,8 @@ int options_parse(int argc, char **argv, struct options *out)
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "belfry-collector: %s: takes no arguments, only options\n", argv[optind]);
+		fprintf(stderr, "belfry-collector: %s: takes no arguments, only options\n",
+			argv[optind]);
 		return -EINVAL;
 	}
 	return 0;

@@ -9,7 +9,7 @@
 
 #include "bpf/shared.h"
 
-#define OPTIONS_FILTERS_MAX 64
+#define OPTIONS_FILTERS_MAX    64
 #define OPTIONS_AGENT_UIDS_MAX 16
 
 struct filter_option {
@@ -22,7 +22,7 @@ struct options {
 	const char *user;  /* NULL: the policy's */
 	const char *group; /* NULL: the policy's */
 	uint32_t frequency;
-	int control_fd;        /* -1: sampling starts at once */
+	int control_fd;		/* -1: sampling starts at once */
 	int64_t symbolizer_uid; /* -1: the uid of the symbolizer policy's user */
 	uint32_t agent_uids[OPTIONS_AGENT_UIDS_MAX];
 	uint32_t agent_uid_count;

@@ -41,7 +41,8 @@ uint32_t perf_events_frequency(uint32_t wanted)
 	if (wanted <= highest || highest == 0)
 		return wanted;
 	log_warn("frequency_clamped",
-		 "%u Hz is above kernel.perf_event_max_sample_rate: sampling at %u Hz", wanted, highest);
+		 "%u Hz is above kernel.perf_event_max_sample_rate: sampling at %u Hz", wanted,
+		 highest);
 	return highest;
 }
 
@@ -58,7 +59,8 @@ int perf_events_new(struct perf_events **out, uint32_t cpus, uint32_t frequency,
 	return 0;
 }
 
-/* Software clock: there is one on every machine, and it ticks with interrupts on, so reading user memory is allowed. */
+/* Software clock: there is one on every machine, and it ticks with interrupts on, so reading user
+ * memory is allowed. */
 static int open_clock(const struct perf_events *e, uint32_t cpu)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_events: one software clock event a CPU, each running the sampler program at the sampling frequency. */
+/* perf_events: one software clock event a CPU, each running the sampler program at the sampling
+ * frequency. */
 #ifndef BELFRY_COLLECTOR_PERF_EVENTS_H
 #define BELFRY_COLLECTOR_PERF_EVENTS_H
 
@@ -15,8 +16,9 @@ uint32_t perf_events_frequency(uint32_t wanted);
 int perf_events_new(struct perf_events **out, uint32_t cpus, uint32_t frequency, int program_fd);
 
 /*
- * Opens the event of one CPU that is online (needs CAP_PERFMON), disabled unless perf_events_enable() was called. Returns
- * 0 or -errno (logged); a CPU that is open already is left alone.
+ * Opens the event of one CPU that is online (needs CAP_PERFMON), disabled unless
+ * perf_events_enable() was called. Returns 0 or -errno (logged); a CPU that is open already is left
+ * alone.
  */
 int perf_events_open_cpu(struct perf_events *e, uint32_t cpu);
 

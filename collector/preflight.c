@@ -17,7 +17,8 @@
 /* Of the initial pid namespace: fixed since namespaces have inodes (PROC_PID_INIT_INO). */
 #define INITIAL_PID_NAMESPACE 4026531836u
 
-/* Kernels before 5.11 charge BPF memory to RLIMIT_MEMLOCK: ring, counters and filters need this much. */
+/* Kernels before 5.11 charge BPF memory to RLIMIT_MEMLOCK: ring, counters and filters need this
+ * much. */
 #define MEMORY_LOCKED_NEEDED (2u << 20)
 
 struct check {
@@ -33,8 +34,8 @@ static bool kernel_too_old(const struct preflight_facts *f, char *sentence, size
 }
 
 /*
- * A BPF program that reads user memory from an interrupt can dead-lock these kernels: the fix went into 6.4,
- * 6.3.10 and 6.1.36.
+ * A BPF program that reads user memory from an interrupt can dead-lock these kernels: the fix went
+ * into 6.4, 6.3.10 and 6.1.36.
  */
 static bool freeze_bug(const struct preflight_facts *f, char *sentence, size_t size)
 {
@@ -43,7 +44,8 @@ static bool freeze_bug(const struct preflight_facts *f, char *sentence, size_t s
 			!(k->major == 6 && k->minor == 1 && k->patch >= 36);
 
 	snprintf(sentence, size,
-		 "kernel %u.%u.%u can freeze when a BPF program reads user memory (mended in 6.1.36, 6.3.10 and "
+		 "kernel %u.%u.%u can freeze when a BPF program reads user memory (mended in "
+		 "6.1.36, 6.3.10 and "
 		 "6.4): update it, or pass --accept-freeze-bug if its maker has mended it",
 		 k->major, k->minor, k->patch);
 	return affected && !f->accept_freeze_bug;
@@ -57,36 +59,42 @@ static bool big_endian(const struct preflight_facts *f, char *sentence, size_t s
 
 static bool no_btf(const struct preflight_facts *f, char *sentence, size_t size)
 {
-	snprintf(sentence, size, "/sys/kernel/btf/vmlinux cannot be read: mount sysfs, or use a kernel "
-				 "built with CONFIG_DEBUG_INFO_BTF=y");
+	snprintf(sentence, size,
+		 "/sys/kernel/btf/vmlinux cannot be read: mount sysfs, or use a kernel "
+		 "built with CONFIG_DEBUG_INFO_BTF=y");
 	return !f->btf;
 }
 
 static bool locked_down(const struct preflight_facts *f, char *sentence, size_t size)
 {
-	snprintf(sentence, size, "kernel lockdown is in confidentiality mode, which closes kernel memory to BPF: "
-				 "boot with lockdown=integrity or without it");
+	snprintf(sentence, size,
+		 "kernel lockdown is in confidentiality mode, which closes kernel memory to BPF: "
+		 "boot with lockdown=integrity or without it");
 	return f->confidential;
 }
 
 static bool other_namespace(const struct preflight_facts *f, char *sentence, size_t size)
 {
-	snprintf(sentence, size, "not in the initial pid namespace, whose process ids the kernel reports: start "
-				 "the collector with the host's pid namespace (--pid=host, hostPID: true)");
+	snprintf(sentence, size,
+		 "not in the initial pid namespace, whose process ids the kernel reports: start "
+		 "the collector with the host's pid namespace (--pid=host, hostPID: true)");
 	return !f->initial_namespace;
 }
 
 static bool perf_closed(const struct preflight_facts *f, char *sentence, size_t size)
 {
-	/* Level 3 is a distribution's addition (Debian, Ubuntu): CAP_PERFMON does not open events there. */
+	/* Level 3 is a distribution's addition (Debian, Ubuntu): CAP_PERFMON does not open events
+	 * there. */
 	if (f->perf_paranoid >= 3)
 		snprintf(sentence, size,
-			 "perf events are closed to CAP_PERFMON by kernel.perf_event_paranoid=%d: run sysctl "
+			 "perf events are closed to CAP_PERFMON by kernel.perf_event_paranoid=%d: "
+			 "run sysctl "
 			 "kernel.perf_event_paranoid=2 (and put it into /etc/sysctl.d to keep it)",
 			 f->perf_paranoid);
 	else
 		snprintf(sentence, size,
-			 "perf_event_open: %s: the collector needs CAP_PERFMON, and a container's seccomp profile must "
+			 "perf_event_open: %s: the collector needs CAP_PERFMON, and a container's "
+			 "seccomp profile must "
 			 "allow the call",
 			 strerror(f->perf_errno));
 	return f->perf_errno != 0;
@@ -95,17 +103,19 @@ static bool perf_closed(const struct preflight_facts *f, char *sentence, size_t 
 static bool memory_locked_small(const struct preflight_facts *f, char *sentence, size_t size)
 {
 	snprintf(sentence, size,
-		 "kernels before 5.11 charge BPF memory to RLIMIT_MEMLOCK, which is %llu KiB: raise it to 64 MiB "
+		 "kernels before 5.11 charge BPF memory to RLIMIT_MEMLOCK, which is %llu KiB: "
+		 "raise it to 64 MiB "
 		 "or more (LimitMEMLOCK= in the unit, ulimit -l)",
 		 (unsigned long long)(f->memory_locked >> 10));
-	return kernel_version_before(&f->kernel, 5, 11, 0) && f->memory_locked < MEMORY_LOCKED_NEEDED;
+	return kernel_version_before(&f->kernel, 5, 11, 0) &&
+	       f->memory_locked < MEMORY_LOCKED_NEEDED;
 }
 
 static const struct check checks[] = {
-	{ "kernel_too_old", kernel_too_old },   { "freeze_bug", freeze_bug },
-	{ "big_endian", big_endian },           { "no_btf", no_btf },
-	{ "lockdown", locked_down },            { "pid_namespace", other_namespace },
-	{ "perf_event_closed", perf_closed },   { "memory_locked", memory_locked_small },
+	{ "kernel_too_old", kernel_too_old }, { "freeze_bug", freeze_bug },
+	{ "big_endian", big_endian },	      { "no_btf", no_btf },
+	{ "lockdown", locked_down },	      { "pid_namespace", other_namespace },
+	{ "perf_event_closed", perf_closed }, { "memory_locked", memory_locked_small },
 };
 
 uint32_t preflight_judge(const struct preflight_facts *f, uint32_t n,
@@ -150,7 +160,8 @@ static int try_perf_event(void)
 		close(fd);
 		return 0;
 	}
-	/* Without CPU 0 (it can be offline) nothing was learnt; opening the real events will tell. */
+	/* Without CPU 0 (it can be offline) nothing was learnt; opening the real events will tell.
+	 */
 	return errno == ENODEV || errno == EINVAL ? 0 : errno;
 }
 

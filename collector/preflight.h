@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preflight: what this host lacks for sampling, and how to mend it, one sentence each, before anything is tried. It runs
- * with the capabilities with which the load will run, since some answers depend on them.
+ * preflight: what this host lacks for sampling, and how to mend it, one sentence each, before
+ * anything is tried. It runs with the capabilities with which the load will run, since some answers
+ * depend on them.
  */
 #ifndef BELFRY_COLLECTOR_PREFLIGHT_H
 #define BELFRY_COLLECTOR_PREFLIGHT_H
@@ -18,20 +19,20 @@
 struct preflight_facts {
 	struct kernel_version kernel;
 	bool little_endian;
-	bool btf;                /* /sys/kernel/btf/vmlinux can be read */
-	bool confidential;       /* lockdown mode "confidentiality" */
-	bool initial_namespace;  /* we are in the initial pid namespace, as BPF's process ids are */
-	int perf_errno;          /* errno of opening a perf event for a CPU, 0 = it opens */
-	int perf_paranoid;       /* kernel.perf_event_paranoid */
-	uint64_t memory_locked;  /* RLIMIT_MEMLOCK, bytes */
-	bool accept_freeze_bug;  /* --accept-freeze-bug */
+	bool btf;		/* /sys/kernel/btf/vmlinux can be read */
+	bool confidential;	/* lockdown mode "confidentiality" */
+	bool initial_namespace; /* we are in the initial pid namespace, as BPF's process ids are */
+	int perf_errno;		/* errno of opening a perf event for a CPU, 0 = it opens */
+	int perf_paranoid;	/* kernel.perf_event_paranoid */
+	uint64_t memory_locked; /* RLIMIT_MEMLOCK, bytes */
+	bool accept_freeze_bug; /* --accept-freeze-bug */
 };
 
 void preflight_gather(struct preflight_facts *out, bool accept_freeze_bug);
 
 /*
- * The number of things that stand in the way; the sentence about the nth of them (0, 1 ...) goes to `sentence`, and its
- * stable word to *id.
+ * The number of things that stand in the way; the sentence about the nth of them (0, 1 ...) goes to
+ * `sentence`, and its stable word to *id.
  */
 uint32_t preflight_judge(const struct preflight_facts *f, uint32_t n,
 			 char sentence[PREFLIGHT_SENTENCE], const char **id);

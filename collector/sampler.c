@@ -16,8 +16,9 @@
 
 #define RING_FLOOR (64u << 10)
 #define RING_LEAST (256u << 10)
-#define RING_MOST (8u << 20)
-#define RING_SECONDS_INVERSE 8 /* an eighth of a second of deepest stacks: the slow drain's 100 ms, and some */
+#define RING_MOST  (8u << 20)
+#define RING_SECONDS_INVERSE                                                                       \
+	8 /* an eighth of a second of deepest stacks: the slow drain's 100 ms, and some */
 
 struct sampler {
 	struct sampler_bpf *object;
@@ -29,7 +30,8 @@ struct sampler {
 
 uint32_t sampler_ring_size_for(const struct sampler_options *o)
 {
-	uint64_t wanted = (uint64_t)o->frequency * o->cpus * BELFRY_SAMPLE_MAX / RING_SECONDS_INVERSE;
+	uint64_t wanted =
+		(uint64_t)o->frequency * o->cpus * BELFRY_SAMPLE_MAX / RING_SECONDS_INVERSE;
 	uint32_t size = RING_LEAST;
 
 	while (size < wanted && size < RING_MOST)
@@ -39,7 +41,8 @@ uint32_t sampler_ring_size_for(const struct sampler_options *o)
 	return size;
 }
 
-/* libbpf's own words, one line each, for --verbose: a verifier's complaint has hundreds and ends with the point. */
+/* libbpf's own words, one line each, for --verbose: a verifier's complaint has hundreds and ends
+ * with the point. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	char *text, *rest, *line;
@@ -89,8 +92,8 @@ static int load_within_memory(struct sampler *s, const struct sampler_options *o
 	int error = load_with_ring(s, size);
 
 	while (is_memory_error(error) && size > RING_FLOOR) {
-		log_warn("table_memory_halved", "BPF maps with a ring of %u KiB: %s: trying %u KiB", size >> 10,
-			 strerror(-error), size >> 11);
+		log_warn("table_memory_halved", "BPF maps with a ring of %u KiB: %s: trying %u KiB",
+			 size >> 10, strerror(-error), size >> 11);
 		size /= 2;
 		error = load_with_ring(s, size);
 	}
@@ -101,16 +104,21 @@ static void explain(int error)
 {
 	switch (error) {
 	case -EPERM:
-		log_error("bpf_load", "loading the sampler: %s: needs CAP_BPF and CAP_PERFMON, before Linux 5.11 a "
-				      "larger RLIMIT_MEMLOCK, and a container must allow bpf()",
+		log_error("bpf_load",
+			  "loading the sampler: %s: needs CAP_BPF and CAP_PERFMON, before Linux "
+			  "5.11 a "
+			  "larger RLIMIT_MEMLOCK, and a container must allow bpf()",
 			  strerror(-error));
 		break;
 	case -ENOMEM:
-		log_error("bpf_load", "loading the sampler: no memory for its maps even at the floor: raise the "
-				      "memory limit of its cgroup");
+		log_error(
+			"bpf_load",
+			"loading the sampler: no memory for its maps even at the floor: raise the "
+			"memory limit of its cgroup");
 		break;
 	default:
-		log_error("bpf_load", "loading the sampler: %s: run with --verbose for the kernel's own words",
+		log_error("bpf_load",
+			  "loading the sampler: %s: run with --verbose for the kernel's own words",
 			  strerror(-error));
 		break;
 	}
@@ -216,8 +224,8 @@ static uint64_t counter(const struct sampler *s, uint32_t slot, uint32_t which)
 }
 
 /*
- * From the last counter to the first: what follows from an event is read before the event itself, so that no part is
- * ever larger than its whole while samples go on.
+ * From the last counter to the first: what follows from an event is read before the event itself,
+ * so that no part is ever larger than its whole while samples go on.
  */
 void sampler_totals(const struct sampler *s, struct sampler_totals *out)
 {

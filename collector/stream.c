@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The batch under construction is written in place and sent from there; only when it is full and nobody takes it does it
- * move to the queue. Headers are written at the moment of sending: numbers are given to what leaves, so that
- * what was dropped here leaves no gap that a receiver would count as lost in transit.
+ * The batch under construction is written in place and sent from there; only when it is full and
+ * nobody takes it does it move to the queue. Headers are written at the moment of sending: numbers
+ * are given to what leaves, so that what was dropped here leaves no gap that a receiver would count
+ * as lost in transit.
  */
 #include "collector/stream.h"
 
@@ -23,8 +24,8 @@ struct batch {
 struct stream {
 	struct stream_options options;
 	struct nng_channel *channel; /* NULL until attached */
-	struct batch *current;       /* under construction, never NULL */
-	struct batch *oldest;        /* queue of full batches */
+	struct batch *current;	     /* under construction, never NULL */
+	struct batch *oldest;	     /* queue of full batches */
 	struct batch *newest;
 	uint32_t queued;
 	uint64_t queued_samples;
@@ -134,7 +135,8 @@ static void close_current(struct stream *s)
 	fresh = s->queued < s->options.queue_batches ? batch_new() : NULL;
 	if (!fresh) {
 		if (s->dropped == 0)
-			log_warn("queue_full", "samples are dropped: %u batches wait for the symbolizer",
+			log_warn("queue_full",
+				 "samples are dropped: %u batches wait for the symbolizer",
 				 s->queued);
 		drop_current(s);
 		return;
@@ -161,18 +163,19 @@ static void keep(struct stream *s, const struct builder *b)
 	s->current->records++;
 }
 
-/* The largest record fits an empty batch (checked where the encoders are), so a second try always fits. */
-#define ADD(s, encode, ...)                             \
-	do {                                            \
-		struct builder b_ = room(s);            \
-							\
-		encode(&b_, ##__VA_ARGS__);             \
-		if (b_.bad) {                           \
-			close_current(s);               \
-			b_ = room(s);                   \
-			encode(&b_, ##__VA_ARGS__);     \
-		}                                       \
-		keep(s, &b_);                           \
+/* The largest record fits an empty batch (checked where the encoders are), so a second try always
+ * fits. */
+#define ADD(s, encode, ...)                                                                        \
+	do {                                                                                       \
+		struct builder b_ = room(s);                                                       \
+                                                                                                   \
+		encode(&b_, ##__VA_ARGS__);                                                        \
+		if (b_.bad) {                                                                      \
+			close_current(s);                                                          \
+			b_ = room(s);                                                              \
+			encode(&b_, ##__VA_ARGS__);                                                \
+		}                                                                                  \
+		keep(s, &b_);                                                                      \
 	} while (0)
 
 void stream_add_sample(struct stream *s, const struct sample_record *h, const void *frames)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream: gathers records into batches of up to 64 KiB and hands them to the sample channel. Never blocks:
- * batches wait in a bounded queue; when it is full the newest batch's samples are dropped and counted.
+ * stream: gathers records into batches of up to 64 KiB and hands them to the sample channel. Never
+ * blocks: batches wait in a bounded queue; when it is full the newest batch's samples are dropped
+ * and counted.
  */
 #ifndef BELFRY_COLLECTOR_STREAM_H
 #define BELFRY_COLLECTOR_STREAM_H
@@ -16,7 +17,7 @@ struct stream;
 
 struct stream_options {
 	uint64_t stream_id;
-	uint32_t frequency;     /* samples a second and CPU, for the batch headers */
+	uint32_t frequency;	/* samples a second and CPU, for the batch headers */
 	uint32_t queue_batches; /* bound of the queue; a batch takes memory only while it waits */
 };
 
@@ -33,8 +34,8 @@ void stream_add_counters(struct stream *s, const struct counters_record *c);
 void stream_add_end(struct stream *s);
 
 /*
- * Sends what the channel takes now, oldest first. While nobody takes anything, the batch under construction keeps on
- * filling: only full ones go to the queue.
+ * Sends what the channel takes now, oldest first. While nobody takes anything, the batch under
+ * construction keeps on filling: only full ones go to the queue.
  */
 void stream_flush(struct stream *s);
 
@@ -42,22 +43,23 @@ void stream_flush(struct stream *s);
 bool stream_idle(const struct stream *s);
 
 /*
- * The symbolizer has gone, or a new one has come: what it was told about processes is lost. Batches that still wait are
- * kept: their samples count.
+ * The symbolizer has gone, or a new one has come: what it was told about processes is lost. Batches
+ * that still wait are kept: their samples count.
  */
 void stream_peer_changed(struct stream *s);
 
 /*
- * True once after records about processes were lost, with a dropped batch or with a peer: processes must be announced
- * again (processes_forget_announcements()).
+ * True once after records about processes were lost, with a dropped batch or with a peer: processes
+ * must be announced again (processes_forget_announcements()).
  */
 bool stream_take_announcements_lost(struct stream *s);
 
-uint64_t stream_sent(const struct stream *s);    /* samples handed to the channel */
-uint64_t stream_held(const struct stream *s);    /* samples waiting here */
+uint64_t stream_sent(const struct stream *s);	 /* samples handed to the channel */
+uint64_t stream_held(const struct stream *s);	 /* samples waiting here */
 uint64_t stream_dropped(const struct stream *s); /* samples dropped for lack of room */
 
-/* Gives up everything that waits, records under construction included; counts its samples as dropped. For the end of the stream. */
+/* Gives up everything that waits, records under construction included; counts its samples as
+ * dropped. For the end of the stream. */
 void stream_abandon(struct stream *s);
 
 void stream_free(struct stream *s);

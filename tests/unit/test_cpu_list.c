@@ -57,7 +57,8 @@ static void an_empty_line_is_no_cpu(void **state)
 
 static void what_is_no_list_is_refused(void **state)
 {
-	static const char *const bad[] = { "a", "0-", "-3", "0,", "3-1", "0 1", "8192", "0-8192", "99999999999", "0--1" };
+	static const char *const bad[] = { "a",	  "0-",	  "-3",	    "0,",	   "3-1",
+					   "0 1", "8192", "0-8192", "99999999999", "0--1" };
 	struct cpu_list l;
 
 	(void)state;

@@ -53,8 +53,9 @@ static void unknown_status_flag_and_reserved_are_refused(void **state)
 
 static void every_sample_taken_is_accounted_for(void **state)
 {
-	/* 100 taken, 10 found the ring full; 80 came out of it, so 10 are in it. Of the 80, 1 was invalid, 1 is held back by the
-	 * drain, 50 were sent, 20 wait, 8 were dropped. Inside the collector: 10 + 1 + 20 = 31. */
+	/* 100 taken, 10 found the ring full; 80 came out of it, so 10 are in it. Of the 80, 1 was
+	 * invalid, 1 is held back by the drain, 50 were sent, 20 wait, 8 were dropped. Inside the
+	 * collector: 10 + 1 + 20 = 31. */
 	struct sampler_totals sampler = { .value = { [SAMPLER_EVENTS] = 150,
 						     [SAMPLER_IDLE] = 50,
 						     [SAMPLER_TAKEN] = 100,
@@ -77,7 +78,8 @@ static void every_sample_taken_is_accounted_for(void **state)
 
 static void the_ring_holds_what_comes_between_drains(void **state)
 {
-	/* Deepest record: 88 + 8 * 1151 = 9296 bytes. An eighth of a second at 999 Hz on 2 CPUs: 250 of them, 2.3 MB -> 4 MiB. */
+	/* Deepest record: 88 + 8 * 1151 = 9296 bytes. An eighth of a second at 999 Hz on 2 CPUs:
+	 * 250 of them, 2.3 MB -> 4 MiB. */
 	struct sampler_options o = { .frequency = 999, .cpus = 2, .table_memory = 16 << 20 };
 
 	(void)state;

@@ -31,8 +31,12 @@ static void the_release_is_the_version(void **state)
 static void distributions_hide_the_patch_level(void **state)
 {
 	(void)state;
-	assert_version(version("6.1.0-57-cloud-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-1 (2026-01-01)", NULL), 6, 1, 192);
-	assert_version(version("6.2.0-39-generic", "#40~22.04.1-Ubuntu SMP", "Ubuntu 6.2.0-39.40~22.04.1-generic 6.2.16\n"), 6, 2, 16);
+	assert_version(version("6.1.0-57-cloud-amd64",
+			       "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-1 (2026-01-01)", NULL),
+		       6, 1, 192);
+	assert_version(version("6.2.0-39-generic", "#40~22.04.1-Ubuntu SMP",
+			       "Ubuntu 6.2.0-39.40~22.04.1-generic 6.2.16\n"),
+		       6, 2, 16);
 	/* A build text that speaks of another release is not believed. */
 	assert_version(version("6.1.5", "Debian 5.10.262-1", NULL), 6, 1, 5);
 }
@@ -127,7 +131,8 @@ static void level_three_names_the_sysctl(void **state)
 	f.perf_errno = EACCES;
 	assert_string_equal(only_problem(&f, sentence), "perf_event_closed");
 	assert_non_null(strstr(sentence, "sysctl kernel.perf_event_paranoid=2"));
-	/* Level 3 alone is no obstacle where the kernel knows CAP_PERFMON, or with CAP_SYS_ADMIN: the event opened. */
+	/* Level 3 alone is no obstacle where the kernel knows CAP_PERFMON, or with CAP_SYS_ADMIN:
+	 * the event opened. */
 	f.perf_errno = 0;
 	assert_int_equal(preflight_judge(&f, 0, sentence, &(const char *){ NULL }), 0);
 }
@@ -160,12 +165,15 @@ static void locked_memory_matters_before_5_11_only(void **state)
 
 static void every_obstacle_is_told(void **state)
 {
-	struct preflight_facts f = { .kernel = { 5, 4, 0 }, .confidential = true, .perf_errno = EPERM };
+	struct preflight_facts f = { .kernel = { 5, 4, 0 },
+				     .confidential = true,
+				     .perf_errno = EPERM };
 	char sentence[PREFLIGHT_SENTENCE];
 	const char *id = "";
 
 	(void)state;
-	/* Too old, big-endian, no BTF, lockdown, pid namespace, perf, locked memory: all but the freeze bug. */
+	/* Too old, big-endian, no BTF, lockdown, pid namespace, perf, locked memory: all but the
+	 * freeze bug. */
 	assert_int_equal(preflight_judge(&f, 3, sentence, &id), 7);
 	assert_string_equal(id, "lockdown");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sample channel is played by a fake that takes a given number of batches and notes what their headers say. */
+/* The sample channel is played by a fake that takes a given number of batches and notes what their
+ * headers say. */
 #include <errno.h>
 #include <string.h>
 
@@ -55,7 +56,9 @@ static void add_process(struct stream *s)
 
 static struct stream *new_stream(struct nng_channel *c, uint32_t queue_batches)
 {
-	struct stream_options o = { .stream_id = 7, .frequency = 19, .queue_batches = queue_batches };
+	struct stream_options o = { .stream_id = 7,
+				    .frequency = 19,
+				    .queue_batches = queue_batches };
 	struct stream *s;
 
 	assert_int_equal(stream_new(&s, &o), 0);
@@ -128,7 +131,8 @@ static void the_queue_is_bounded_and_the_newest_goes(void **state)
 	struct stream *s = new_stream(&c, 2);
 
 	(void)state;
-	/* 7 a batch: two batches wait, a third is full; the 22nd sample finds no room, and the third is dropped. */
+	/* 7 a batch: two batches wait, a third is full; the 22nd sample finds no room, and the
+	 * third is dropped. */
 	add_samples(s, 21, 1024);
 	assert_int_equal(stream_held(s), 21);
 	assert_int_equal(stream_dropped(s), 0);
@@ -159,7 +163,8 @@ static void counts_are_exact_while_the_peer_comes_and_goes(void **state)
 		c.accepts = round % 17 == 0 ? 2 : 0;
 		add_samples(s, 3, (uint16_t)(round * 37 % 1025));
 		stream_flush(s);
-		assert_int_equal(stream_sent(s) + stream_held(s) + stream_dropped(s), 3 * (round + 1));
+		assert_int_equal(stream_sent(s) + stream_held(s) + stream_dropped(s),
+				 3 * (round + 1));
 	}
 	assert_true(stream_dropped(s) > 0);
 	for (uint32_t i = 0; i < c.taken; i++) {
