@@ -182,7 +182,7 @@ void preflight_gather(struct preflight_facts *out, bool accept_freeze_bug)
 	read_text("/sys/kernel/security/lockdown", text, sizeof(text));
 	out->confidential = strstr(text, "[confidentiality]") != NULL;
 	read_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
-	out->perf_paranoid = atoi(text);
+	out->perf_paranoid = (int)strtol(text, NULL, 10);
 	out->initial_namespace = stat("/proc/self/ns/pid", &namespace) == 0 &&
 				 namespace.st_ino == INITIAL_PID_NAMESPACE;
 	if (getrlimit(RLIMIT_MEMLOCK, &memory) == 0)

@@ -9,6 +9,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} clang-tidy --quiet {} -- -std=gnu11 -D_GNU_SOURCE -I. -Ibuild/gen \
 	>"$log" 2>/dev/null || true
+sed -i '\|/build/gen/|d' "$log" # code that bpftool wrote is not ours to mend
 grep -E '^/.*(warning|error):' "$log" | sed "s|$PWD/||" | sort -u || true
 found=$(grep -cE '^/.*(warning|error):' "$log" || true)
 echo "lint: $# files, $found findings"
