@@ -51,6 +51,9 @@ struct landlock_path {
  */
 int confine_landlock(const struct policy *p, const struct landlock_path *paths, uint32_t count);
 
+/* Landlock ABI of this kernel, 0 where it has none. */
+int landlock_abi(void);
+
 /*
  * Permitted = effective = the steady phase's capabilities (less `given_up`, plus the policy's old-kernel ones when `old_kernel`);
  * inheritable, ambient and bounding set emptied. Verified by reading back.

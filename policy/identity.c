@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/confine.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -6,58 +8,51 @@
 #include <string.h>
 
 #include "ipc/log.h"
-#include "policy/confine.h"
 
-/* A decimal id below the two that mean "unchanged" or "nobody there". */
-static int read_id(const char *text, uint32_t *id)
+/* Decimal number below 2^32 - 1, which means "no change" to the kernel. */
+static bool number_of(const char *text, uint32_t *id)
 {
 	char *end;
 	unsigned long value;
 
 	if (*text < '0' || *text > '9')
-		return -EINVAL;
+		return false;
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (*end || errno || value >= UINT32_MAX - 1)
-		return -EINVAL;
+	if (errno || *end != '\0' || value >= UINT32_MAX)
+		return false;
 	*id = (uint32_t)value;
-	return 0;
-}
-
-static int resolve_user(const char *name, uid_t *uid)
-{
-	const struct passwd *entry;
-
-	if (read_id(name, uid) == 0)
-		return 0;
-	entry = getpwnam(name);
-	if (!entry) {
-		log_error("user", "user %s does not exist (create it, or name another with --user)", name);
-		return -ENOENT;
-	}
-	*uid = entry->pw_uid;
-	return 0;
-}
-
-static int resolve_group(const char *name, gid_t *gid)
-{
-	const struct group *entry;
-
-	if (read_id(name, gid) == 0)
-		return 0;
-	entry = getgrnam(name);
-	if (!entry) {
-		log_error("group", "group %s does not exist (create it, or name another with --group)", name);
-		return -ENOENT;
-	}
-	*gid = entry->gr_gid;
-	return 0;
+	return true;
 }
 
 int identity_resolve(const struct policy *p, const char *user, const char *group,
 		     struct identity *out)
 {
-	int error = resolve_user(user ? user : p->user, &out->uid);
+	const char *user_name = user ? user : p->user;
+	const char *group_name = group ? group : p->group;
+	const struct passwd *account;
+	const struct group *accounts;
 
-	return error ? error : resolve_group(group ? group : p->group, &out->gid);
+	if (!number_of(user_name, &out->uid)) {
+		account = getpwnam(user_name);
+		if (!account) {
+			log_error("identity", "user %s: there is none (systemd-sysusers makes it, "
+				  "--user names another)", user_name);
+			return -ENOENT;
+		}
+		out->uid = account->pw_uid;
+	}
+	if (!number_of(group_name, &out->gid)) {
+		accounts = getgrnam(group_name);
+		if (!accounts) {
+			log_error("identity", "group %s: there is none (systemd-sysusers makes it, "
+				  "--group names another)", group_name);
+			return -ENOENT;
+		}
+		out->gid = accounts->gr_gid;
+	}
+	if (out->uid != 0)
+		return 0;
+	log_error("identity", "user %s: a role never runs as root", user_name);
+	return -EPERM;
 }

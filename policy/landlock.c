@@ -8,7 +8,7 @@
 
 #include "ipc/log.h"
 #include "policy/confine.h"
-#include "policy/threads.h"
+#include "policy/single_thread.h"
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
@@ -23,10 +23,20 @@
 #define FS_WRITE_FILE (1u << 1)
 #define FS_READ_FILE (1u << 2)
 #define FS_READ_DIR (1u << 3)
+#define FS_REMOVE_DIR (1u << 4)
 #define FS_REMOVE_FILE (1u << 5)
+#define FS_MAKE_DIR (1u << 7)
+#define FS_MAKE_REG (1u << 8)
 #define FS_MAKE_SOCK (1u << 9)
+#define FS_REFER (1u << 13)
 #define FS_TRUNCATE (1u << 14)
 #define FS_IOCTL_DEV (1u << 15)
+
+/* Ordinary files and folders: no device nodes, no links, no sockets, nothing to execute. */
+#define FS_READ (FS_READ_FILE | FS_READ_DIR)
+#define FS_WRITE                                                                                   \
+	(FS_READ | FS_WRITE_FILE | FS_TRUNCATE | FS_MAKE_REG | FS_MAKE_DIR | FS_REMOVE_FILE |      \
+	 FS_REMOVE_DIR | FS_REFER)
 #define FS_FILE_RIGHTS (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
 struct ruleset_attributes {
@@ -46,7 +56,7 @@ static uint64_t fs_rights(int abi)
 	uint64_t rights = (1u << 13) - 1;
 
 	if (abi >= 2)
-		rights |= 1u << 13; /* REFER */
+		rights |= FS_REFER;
 	if (abi >= 3)
 		rights |= FS_TRUNCATE;
 	if (abi >= 5)
@@ -70,10 +80,9 @@ static int add_path(int ruleset, int abi, const struct landlock_path *path)
 		return -errno;
 	if (path->sockets)
 		rule.allowed = FS_MAKE_SOCK | FS_REMOVE_FILE;
-	else if (path->write)
-		rule.allowed = fs_rights(abi) & ~(uint64_t)(FS_EXECUTE | FS_IOCTL_DEV);
 	else
-		rule.allowed = FS_READ_FILE | FS_READ_DIR;
+		rule.allowed = path->write ? FS_WRITE : FS_READ;
+	rule.allowed &= fs_rights(abi);
 	if (!S_ISDIR(s.st_mode))
 		rule.allowed &= FS_FILE_RIGHTS;
 	return syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0 ? 0 : -errno;
@@ -100,15 +109,23 @@ static int restrict_self(const struct policy *p, int abi, const struct landlock_
 	return error;
 }
 
-int confine_landlock(const struct policy *p, const struct landlock_path *paths, uint32_t count)
+int landlock_abi(void)
 {
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
-	int error = threads_require_one("Landlock");
+
+	return abi > 0 ? abi : 0;
+}
+
+int confine_landlock(const struct policy *p, const struct landlock_path *paths, uint32_t count)
+{
+	int abi;
+	int error = single_thread_require("Landlock");
 
 	if (error)
 		return error;
 	if (!p->landlock)
 		return 0;
+	abi = landlock_abi();
 	if (abi < 1) {
 		log_info("landlock", "this kernel has no Landlock (or it is not enabled): going on without");
 		return 0;

@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/confine.h"
+
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "ipc/log.h"
-#include "policy/confine.h"
 #include "policy/limit_names.h"
 
-static int apply(const struct policy_limit *l, const struct limit_name *n)
+static int apply(const struct policy_limit *limit, int resource)
 {
-	struct rlimit now, wanted = { l->value, l->value };
+	rlim_t wanted = limit->value == UINT64_MAX ? RLIM_INFINITY : limit->value;
+	struct rlimit l;
 
-	if (getrlimit(n->resource, &now) != 0)
+	if (getrlimit(resource, &l) != 0)
 		return -errno;
-	/* Raising a hard limit takes CAP_SYS_RESOURCE, which no role has. */
-	if (wanted.rlim_max > now.rlim_max)
-		wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
-	return setrlimit(n->resource, &wanted) == 0 ? 0 : -errno;
+	/* A hard limit below is somebody's decision; only CAP_SYS_RESOURCE could raise it, and no role has it. */
+	if (l.rlim_max < wanted) {
+		log_info("limit_lower", "RLIMIT_%s: %llu where the policy has %llu", limit->name,
+			 (unsigned long long)l.rlim_max, (unsigned long long)wanted);
+		wanted = l.rlim_max;
+	}
+	l.rlim_cur = wanted;
+	l.rlim_max = wanted;
+	return setrlimit(resource, &l) == 0 ? 0 : -errno;
 }
 
 int confine_limits(const struct policy *p)
 {
 	for (uint32_t i = 0; i < p->limit_count; i++) {
-		for (size_t k = 0; k < LIMIT_NAME_COUNT; k++) {
+		for (size_t n = 0; n < LIMIT_NAME_COUNT; n++) {
 			int error;
 
-			if (strcmp(limit_names[k].name, p->limits[i].name) != 0)
+			if (strcmp(limit_names[n].name, p->limits[i].name) != 0)
 				continue;
-			error = apply(&p->limits[i], &limit_names[k]);
-			if (error) {
-				log_error("limit", "resource limit %s: %s", p->limits[i].name,
-					  strerror(-error));
-				return error;
-			}
+			error = apply(&p->limits[i], limit_names[n].resource);
+			if (!error)
+				continue;
+			log_error("limit", "RLIMIT_%s: cannot set: %s", p->limits[i].name,
+				  strerror(-error));
+			return error;
 		}
 	}
 	return 0;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "ipc/log.h"
 #include "policy/confine.h"
@@ -22,7 +23,7 @@ static int add_rule(scmp_filter_ctx filter, const struct policy_syscall *s)
 						       .op = SCMP_CMP_MASKED_EQ,
 						       .datum_a = s->conditions[i].mask,
 						       .datum_b = s->conditions[i].value };
-	return seccomp_rule_add_array(filter, action, number, s->condition_count, conditions);
+	return seccomp_rule_add_exact_array(filter, action, number, s->condition_count, conditions);
 }
 
 static int add_rules(scmp_filter_ctx filter, const struct policy *p, const char *process)
@@ -44,14 +45,32 @@ static int add_rules(scmp_filter_ctx filter, const struct policy *p, const char 
 	return added ? 0 : -ENOENT; /* a process that the policy does not know must not run unconfined */
 }
 
+/* Other architectures' calls (32-bit ones on x86-64) have other numbers: a process that makes one dies as well. */
+static int set_attributes(scmp_filter_ctx filter)
+{
+	int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	if (!error)
+		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	/* no_new_privs is an earlier step of its own; setting it here would hide that it was forgotten. */
+	if (!error)
+		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
+	return error;
+}
+
 int confine_seccomp(const struct policy *p, const char *process)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	scmp_filter_ctx filter;
 	int error;
 
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) {
+		log_error("seccomp", "filter of %s %s: no_new_privs is not set", p->role, process);
+		return -EPERM;
+	}
+	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
-	error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	error = set_attributes(filter);
 	if (!error)
 		error = add_rules(filter, p, process);
 	if (!error)
