@@ -130,6 +130,9 @@ int nng_channel_open(struct nng_channel **out, const struct nng_channel_options 
 		error = nng_dial(c->socket, url, NULL, NNG_FLAG_NONBLOCK);
 	if (error)
 		return errno_of(error); /* the socket stays open: closing it races in nng 1.5 */
+	/* nng makes the pipe behind it when first asked: now, since pipe2() is not in any role's filter. */
+	if (nng_channel_poll_fd(c) < 0)
+		return -EMFILE;
 	*out = c;
 	return 0;
 }
