@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 
 #define UNNAMED_MAX 160 /* bytes of module+0xoffset; a longer module name is cut at its front */
 

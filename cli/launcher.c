@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "cli/exit_code.h"
+#include "cli/reader_seccomp.h"
 #include "cli/record_preflight.h"
 #include "cli/record_result.h"
 #include "cli/recording.h"
@@ -244,6 +245,8 @@ static int drop(const struct recording *r)
 		self.group_count = 1;
 	}
 	error = privileges_drop(&self);
+	if (!error)
+		error = reader_seccomp();
 	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot give up root's rights: %s", strerror(-error)) :
 		       EXIT_CODE_OK;
 }

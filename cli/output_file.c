@@ -43,7 +43,7 @@ static int open_folder(struct output_file *f)
 
 static int create(struct output_file *f)
 {
-	f->fd = openat(f->folder, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	f->fd = openat(f->folder, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	f->created = f->fd >= 0;
 	return f->fd < 0 ? -errno : 0;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/utf8.h"
+#include "ipc/utf8.h"
 
 static const char no_memory[] = "the merged profile needs more memory than the limit";
 

@@ -3,7 +3,7 @@
 #ifndef BELFRY_CLI_PPROF_MERGER_H
 #define BELFRY_CLI_PPROF_MERGER_H
 
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 #include "cli/pprof_merge.h"
 
 struct pprof_merge {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/gzip_read.h"
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 #include "cli/pprof_reader.h"
 #include "cli/protobuf_field.h"
 

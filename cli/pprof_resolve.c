@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* References of a profile: ids to indexes, and every string in range. */
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 #include "cli/pprof_reader.h"
 
 /* -- resolving ids to indexes ------------------------------------------------------------------ */

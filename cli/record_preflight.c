@@ -21,9 +21,14 @@
 
 uint64_t preflight_needed(void)
 {
+	const struct policy *p = &policy_collector;
+	uint64_t needed = p->capabilities[POLICY_PHASE_LOAD];
+
+	for (uint32_t i = 0; i < p->capability_count; i++)
+		if (p->capability_lines[i].optional && !strcmp(p->capability_lines[i].phase, "load"))
+			needed &= ~BIT(p->capability_lines[i].number);
 	/* The launcher's own: to become other users, to give its directory to them, to empty bounding sets. */
-	return policy_collector.capabilities[POLICY_PHASE_LOAD] | BIT(CAP_SETUID) | BIT(CAP_SETGID) |
-	       BIT(CAP_SETPCAP) | BIT(CAP_CHOWN);
+	return needed | BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_CHOWN);
 }
 
 void preflight_capability_names(uint64_t mask, char *out, size_t size)

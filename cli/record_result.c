@@ -34,14 +34,12 @@ static void add_comments(struct result *x)
 {
 	const struct record_options *o = x->r->options;
 	char text[COMMENT_MAX];
-	size_t len;
 
 	snprintf(text, sizeof(text), "belfry record: %u Hz, %" PRIu64 ".%03" PRIu64 " s%s%.100s",
 		 o->frequency, x->r->elapsed_ms / 1000, x->r->elapsed_ms % 1000,
 		 o->command ? ", command " : "", o->command ? o->command[0] : "");
 	pprof_merge_comment(x->merge, text);
-	len = (size_t)snprintf(text, sizeof(text), "belfry account: ");
-	ledger_comment(&x->table, text + len, sizeof(text) - len);
+	ledger_comment(&x->table, text, sizeof(text));
 	pprof_merge_comment(x->merge, text);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/invoking_user.h"
 #include "cli/pprof_read.h"
+#include "cli/reader_seccomp.h"
 #include "cli/terminal_text.h"
 
 #define ROWS 30
@@ -103,17 +104,25 @@ static bool type_named(const struct pprof *p, const char *name, uint32_t *type)
 static const char *give_up_root(void)
 {
 	struct invoking_user u;
-	const char *problem;
+	const char *problem = invoking_user_find(&u);
 	int error;
 
-	if (geteuid())
-		return NULL;
-	problem = invoking_user_find(&u);
 	if (problem)
 		return problem;
 	if (!u.person.uid)
 		u.person = (struct person){ .uid = NOBODY, .gid = NOBODY };
 	error = privileges_drop(&u.person);
+	return error ? strerror(-error) : NULL;
+}
+
+static const char *confine(void)
+{
+	const char *problem = geteuid() ? NULL : give_up_root();
+	int error;
+
+	if (problem)
+		return problem;
+	error = reader_seccomp();
 	return error ? strerror(-error) : NULL;
 }
 
@@ -170,7 +179,7 @@ int report_main(int argc, char **argv)
 		return EXIT_CODE_OK;
 	}
 	fd = strcmp(o.file, "-") ? open(o.file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	problem = fd < 0 ? strerror(errno) : give_up_root();
+	problem = fd < 0 ? strerror(errno) : confine();
 	if (!problem)
 		problem = pprof_read_file(&p, fd);
 	if (problem) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/frame_names.h"
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 #include "cli/sample_value.h"
 #include "cli/terminal_text.h"
 

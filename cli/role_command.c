@@ -34,15 +34,15 @@ static bool own_folder(char *folder, size_t size)
 
 bool role_command_find(struct role_command *c, const char *role)
 {
+	char path[PATH_MAX] = "";
 	char folder[PATH_MAX - 64];
 
+	if (own_folder(folder, sizeof(folder)))
+		snprintf(path, sizeof(path), "%s/belfry-%s", folder, role);
+	if (!is_program(path))
+		snprintf(path, sizeof(path), LIBEXECDIR "/belfry-%s", role);
 	memset(c, 0, sizeof(*c));
-	if (own_folder(folder, sizeof(folder))) {
-		snprintf(c->path, sizeof(c->path), "%s/belfry-%s", folder, role);
-		if (is_program(c->path))
-			return true;
-	}
-	snprintf(c->path, sizeof(c->path), LIBEXECDIR "/belfry-%s", role);
+	memcpy(c->path, path, sizeof(path));
 	return is_program(c->path);
 }
 

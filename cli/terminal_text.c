@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/utf8.h"
+#include "ipc/utf8.h"
 
 /* Control characters (C0, DEL, C1), and what changes direction or has no width: Unicode 15, chapter 23. */
 static bool code_point_is_hidden(uint32_t c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* utf8: decoding one character at a time, strictly (RFC 3629: no overlong forms, no surrogates). */
-#ifndef BELFRY_CLI_UTF8_H
-#define BELFRY_CLI_UTF8_H
+#ifndef BELFRY_IPC_UTF8_H
+#define BELFRY_IPC_UTF8_H
 
 #include <stdint.h>
 

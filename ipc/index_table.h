@@ -5,8 +5,8 @@
  * Hashes are seeded at random, since names and ids come from profiled programs, which could
  * otherwise choose them to collide.
  */
-#ifndef BELFRY_CLI_INDEX_TABLE_H
-#define BELFRY_CLI_INDEX_TABLE_H
+#ifndef BELFRY_IPC_INDEX_TABLE_H
+#define BELFRY_IPC_INDEX_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/utf8.h"
+#include "ipc/utf8.h"
 
 uint32_t utf8_decode(const char *text, uint32_t len, uint32_t *code_point)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/index_table.h"
+#include "ipc/index_table.h"
 
 #include <stdlib.h>
 #include <string.h>
