@@ -20,7 +20,8 @@ struct output {
 
 /*
  * Output can grow exponentially with the input (substitutions of substitutions), and the callback has no way to say stop. The
- * library's callback functions keep their state on the stack, so it is left by a jump as soon as no more fits.
+ * library's callback functions keep their state on the stack, so it is left by a jump as soon as no more fits. One thing is on the
+ * heap, the buffer of a punycode identifier (at most 64 KiB): it is lost, in a process that ends after its request.
  */
 static void output_take(const char *text, size_t len, void *context)
 {
@@ -28,7 +29,9 @@ static void output_take(const char *text, size_t len, void *context)
 	size_t room = o->size - 1 - o->len;
 	size_t n = len < room ? len : room;
 
-	memcpy(o->text + o->len, text, n);
+	/* Rust's punycode decoder hands over NULL with nothing in it. */
+	if (n)
+		memcpy(o->text + o->len, text, n);
 	o->len += n;
 	if (n < len)
 		longjmp(o->full, 1);
