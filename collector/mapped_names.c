@@ -71,12 +71,43 @@ static bool is_same(const struct mapped_name *name, const struct mapped_file *fi
 	       name->path_len == path_len && memcmp(name->path, path, path_len) == 0;
 }
 
+static struct mapped_name *find(const struct mapped_names *n, const struct mapped_file *file,
+				uint64_t file_id, const uint8_t *path, uint32_t path_len)
+{
+	uint32_t hash = hash_of(file, path, path_len);
+	struct mapped_name *name = n->slots[hash % SLOTS];
+
+	while (name && (name->hash != hash || !is_same(name, file, file_id, path, path_len)))
+		name = name->next;
+	return name;
+}
+
+static struct mapped_name *make(struct mapped_names *n, const struct mapped_file *file,
+				uint64_t file_id, const uint8_t *path, uint32_t path_len)
+{
+	struct mapped_name *name = calloc(1, sizeof(*name) + path_len);
+	struct mapped_name **slot;
+
+	if (!name)
+		return NULL;
+	name->hash = hash_of(file, path, path_len);
+	name->file = *file;
+	name->file_id = file_id;
+	name->path_len = (uint16_t)path_len;
+	if (path_len)
+		memcpy(name->path, path, path_len);
+	slot = &n->slots[name->hash % SLOTS];
+	name->next = *slot;
+	*slot = name;
+	n->bytes += (uint32_t)sizeof(*name) + path_len;
+	return name;
+}
+
 struct mapped_name *mapped_names_take(struct mapped_names *n, const struct mapped_file *file,
 				      uint64_t file_id, const uint8_t *path, uint32_t path_len)
 {
 	uint32_t kind = kind_of(file, file_id, path, path_len);
 	struct mapped_name *name;
-	uint32_t hash;
 
 	if (!mapped_names_have_room(n, 1))
 		return NULL;
@@ -84,30 +115,17 @@ struct mapped_name *mapped_names_take(struct mapped_names *n, const struct mappe
 		file_id = FILE_ID_VDSO;
 	if (path_len > RECORD_PATH_MAX)
 		path_len = RECORD_PATH_MAX;
-	if (n->bytes + sizeof(*name) + path_len > n->bytes_most)
+	name = find(n, file, file_id, path, path_len);
+	if (!name && n->bytes + sizeof(*name) + path_len > n->bytes_most) {
 		path_len = 0;
-	hash = hash_of(file, path, path_len);
-	for (name = n->slots[hash % SLOTS]; name; name = name->next) {
-		if (name->hash == hash && is_same(name, file, file_id, path, path_len)) {
-			mapped_names_share(n, name);
-			return name;
-		}
+		name = find(n, file, file_id, path, path_len);
 	}
-	name = calloc(1, sizeof(*name) + path_len);
+	if (!name)
+		name = make(n, file, file_id, path, path_len);
 	if (!name)
 		return NULL;
-	name->hash = hash;
-	name->users = 1;
-	name->file = *file;
-	name->file_id = file_id;
 	name->kind = kind;
-	n->users++;
-	name->path_len = (uint16_t)path_len;
-	if (path_len)
-		memcpy(name->path, path, path_len);
-	name->next = n->slots[hash % SLOTS];
-	n->slots[hash % SLOTS] = name;
-	n->bytes += (uint32_t)sizeof(*name) + path_len;
+	mapped_names_share(n, name);
 	return name;
 }
 

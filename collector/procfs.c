@@ -5,10 +5,10 @@
 
 #include "ipc/cursor.h"
 
-/* Next byte without taking it; 0 at the end, which no /proc text contains. */
+/* Next byte without taking it; 0 at the end, which no /proc text contains, and after an error, when nothing can be taken. */
 static uint8_t peek(const struct cursor *c)
 {
-	return c->offset < c->len ? c->data[c->offset] : 0;
+	return !c->bad && c->offset < c->len ? c->data[c->offset] : 0;
 }
 
 static void expect(struct cursor *c, uint8_t byte)
@@ -74,7 +74,7 @@ static void skip_blanks(struct cursor *c)
 /* Goes past the next space, over whatever stands before it. */
 static void skip_field(struct cursor *c)
 {
-	while (c->offset < c->len && c->data[c->offset] != ' ')
+	while (peek(c) != ' ' && peek(c) != 0)
 		cursor_skip(c, 1);
 	expect(c, ' ');
 }
@@ -173,7 +173,7 @@ const char *proc_fdinfo_decode(const uint8_t *text, uint32_t len, uint64_t *moun
 			*mount_id = take_decimal(&c);
 			return cursor_ok(&c) ? NULL : "fdinfo has a mount id that is no number";
 		}
-		while (c.offset < c.len && cursor_u8(&c) != '\n')
+		while (cursor_u8(&c) != '\n' && cursor_ok(&c))
 			;
 	}
 	return "fdinfo has no mount id";
