@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizer/elf/frame_table.h"
 #include "symbolizer/elf/string_table.h"
 
 #define ENTRIES_AT_ONCE 10922u /* 256 KiB of table a read */
@@ -34,6 +35,7 @@ struct symbol_search {
 	struct elf_file *file; /* not owned */
 	struct symbol_table tables[SYMBOL_TABLE_KINDS];
 	struct string_table *strings[SYMBOL_TABLE_KINDS];
+	struct frame_table frames;
 	uint32_t ties_left;
 };
 
@@ -53,6 +55,7 @@ struct symbol_search *symbol_search_new(struct elf_file *e)
 	s->file = e;
 	s->ties_left = TIES_MAX;
 	symbol_tables_find(e, s->tables);
+	frame_table_find(&s->frames, e);
 	for (int k = 0; k < SYMBOL_TABLE_KINDS; k++) {
 		s->strings[k] = malloc(sizeof(*s->strings[k]));
 		if (!s->strings[k]) {
@@ -260,11 +263,15 @@ static struct symbol_match match_from(const struct candidate *c)
 	};
 }
 
-static bool sizeless_names(const struct candidate *c, uint64_t nearest, uint64_t address)
+static bool sizeless_names(const struct symbol_search *s, const struct candidate *c,
+			   uint64_t nearest, uint64_t address)
 {
 	if (!c->present || c->start != nearest || address >= c->range_end)
 		return false;
-	return c->table == SYMBOL_TABLE_FULL || address == c->start;
+	if (c->table == SYMBOL_TABLE_DYNAMIC)
+		return address == c->start;
+	/* The last label that a strip left must not name the functions behind it. */
+	return !frame_table_starts_between(&s->frames, c->start, address);
 }
 
 /* Symbols before an address were noted at the first address that follows them; here they are carried on to the later ones. */
@@ -282,7 +289,7 @@ static void settle(struct symbol_search *s, const struct run *r, struct symbol_m
 			consider(s, &sizeless, &slot->sizeless);
 		if (slot->sized.present)
 			out[i] = match_from(&slot->sized);
-		else if (sizeless_names(&sizeless, nearest, r->addresses[i]))
+		else if (sizeless_names(s, &sizeless, nearest, r->addresses[i]))
 			out[i] = match_from(&sizeless);
 		else
 			out[i] = (struct symbol_match){ 0 };

@@ -8,8 +8,8 @@
  * - among those that cover it, the one that starts last; for aliases: .symtab before .dynsym, function before untyped,
  *   global before weak before local, the longer one (so that all addresses of a function agree), fewer leading
  *   underscores, shorter name, first in byte order;
- * - where none covers it, the last symbol without a size before it, if no other symbol starts in between; not beyond the code
- *   range. In .dynsym only its very first byte: between two exports may lie any number of unlisted functions.
+ * - where none covers it, the last symbol without a size before it, if no other symbol and no function of .eh_frame_hdr starts in
+ *   between; not beyond the code range. In .dynsym only its very first byte: between two exports may lie any number of unlisted functions.
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_SYMBOL_SEARCH_H
 #define BELFRY_SYMBOLIZER_ELF_SYMBOL_SEARCH_H

@@ -417,6 +417,25 @@ static void one_surviving_label_does_not_name_the_next_section(void **state)
 	built_file_remove(&f);
 }
 
+/* As `strip --keep-symbol` leaves it: the unwinder's table still knows where the nameless functions start. */
+static void one_surviving_label_does_not_name_the_functions_behind_it(void **state)
+{
+	struct built_file f = built_file_from(
+		".globl main\nmain: nop\nnop\nret\n"
+		"gone: .cfi_startproc\nnop\nnop\nnop\nret\n.cfi_endproc\n"
+		".section .note.GNU-stack,\"\",@progbits\n",
+		"s", "-nostdlib -Wl,-emain -no-pie");
+	uint64_t label = address_by_nm(&f, "main");
+
+	(void)state;
+	run_command("strip --strip-all --keep-symbol=main %s", f.path);
+	built_file_open(&f);
+	assert_string_equal(name_of_symbol(&f, label + 2), "main");
+	assert_string_equal(name_of_symbol(&f, label + 3), "");
+	assert_string_equal(name_of_symbol(&f, label + 6), "");
+	built_file_remove(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +449,7 @@ int main(void)
 		cmocka_unit_test(a_stripped_library_names_what_it_exports_only),
 		cmocka_unit_test(without_section_headers_the_dynamic_segment_leads_to_the_symbols),
 		cmocka_unit_test(one_surviving_label_does_not_name_the_next_section),
+		cmocka_unit_test(one_surviving_label_does_not_name_the_functions_behind_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
