@@ -196,13 +196,14 @@ class Recording:
 
 class Case(unittest.TestCase):
     """Tests that record. Every profile goes through the validator and the law of conservation."""
+    program = "belfry"
 
     @classmethod
     def setUpClass(cls):
         if os.geteuid() != 0:
             raise unittest.SkipTest("needs root")
-        if not os.path.exists(BELFRY):
-            raise AssertionError("%s is not built" % BELFRY)
+        if not os.path.exists(os.path.join(BUILD, cls.program)):
+            raise AssertionError("%s is not built" % os.path.join(BUILD, cls.program))
 
     def start(self, *args, **kwargs):
         r = Recording(*args, **kwargs)

@@ -115,6 +115,7 @@ class SampleReader(threading.Thread):
     def __init__(self, path):
         super().__init__(daemon=True)
         self.listener = ch.listen(path, socket.SOCK_STREAM, SYMBOLIZER, GROUP)
+        self.listener.settimeout(0.5)
         self.counters = {}
         self.samples = 0
         self.problems = []
@@ -171,5 +172,6 @@ class SampleReader(threading.Thread):
 
     def end(self):
         self.quit = True
-        self.join(15)
+        if self.ident:
+            self.join(15)
         self.listener.close()

@@ -17,6 +17,7 @@ STREAM = 77
 
 
 class HostileCollector(RoleCase):
+    program = "belfry-symbolizer"
     role, uid = "symbolizer", SYMBOLIZER
 
     def setUp(self):

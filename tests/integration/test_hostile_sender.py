@@ -16,6 +16,7 @@ PROFILE = gzip.compress(profile())
 
 
 class HostileSender(RoleCase):
+    program = "belfry-uploader"
     role, uid = "uploader", UPLOADER
 
     def setUp(self):
@@ -122,6 +123,7 @@ class HostileSender(RoleCase):
         outside = set(os.listdir(os.path.dirname(self.directory)))
         for name in names:
             self.window_and_profile(s, comm=name, pid=name)
+        wait_for("all of them (%s)" % self.said(), 10, lambda: len(self.files()) == len(names))
         self.still_works(s)
         files = self.files()
         self.assertEqual(len(files), len(names) + 1)

@@ -12,6 +12,7 @@ from roles import COLLECTOR, GROUP, STRANGER, SYMBOLIZER, RoleCase, SampleReader
 
 
 class HostileSymbolizer(RoleCase):
+    program = "belfry-collector"
     role, uid = "collector", COLLECTOR
 
     def setUp(self):
