@@ -23,7 +23,9 @@ bool arena_adopt(struct arena *a, void *buffer, uint32_t len)
 	block = malloc(sizeof(*block));
 	if (!block)
 		return false;
-	*block = (struct arena_block){ .next = a->blocks, .memory = buffer, .len = len, .used = len };
+	*block = (struct arena_block){
+		.next = a->blocks, .memory = buffer, .len = len, .used = len
+	};
 	a->blocks = block;
 	a->budget->used += len;
 	return true;

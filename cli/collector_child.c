@@ -14,7 +14,8 @@
 #include "cli/inherited_fds.h"
 #include "ipc/seqpacket.h"
 
-static void __attribute__((noreturn)) collector_exec(const struct role_command *command, int control)
+static void __attribute__((noreturn))
+collector_exec(const struct role_command *command, int control)
 {
 	int keep[] = { COLLECTOR_CONTROL_FD };
 
@@ -22,8 +23,8 @@ static void __attribute__((noreturn)) collector_exec(const struct role_command *
 	inherited_input_close();
 	setsid(); /* Ctrl-C at the terminal is the launcher's to act on */
 	/* dup2() clears close-on-exec, but does nothing where the numbers are equal. */
-	if (control == COLLECTOR_CONTROL_FD ? fcntl(control, F_SETFD, 0) :
-					      dup2(control, COLLECTOR_CONTROL_FD) < 0)
+	if (control == COLLECTOR_CONTROL_FD ? fcntl(control, F_SETFD, 0)
+					    : dup2(control, COLLECTOR_CONTROL_FD) < 0)
 		_exit(127);
 	inherited_fds_close(keep, 1);
 	execve(command->path, command->argv, role_environment());
@@ -119,8 +120,9 @@ static bool read_message(struct collector_child *c)
 		close_control(c);
 		return false;
 	}
-	c->broken = control_message_decode(control_rules_to_launcher, control_rules_to_launcher_count,
-					   packet, (uint32_t)len, 0, &m);
+	c->broken =
+		control_message_decode(control_rules_to_launcher, control_rules_to_launcher_count,
+				       packet, (uint32_t)len, 0, &m);
 	if (c->broken)
 		close_control(c);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collector_child: the collector as the launcher sees it: a child that is started as root (it drops its own rights), and a
- * control channel. It is not started again when it dies: nobody has the rights for that any more.
+ * collector_child: the collector as the launcher sees it: a child that is started as root (it drops
+ * its own rights), and a control channel. It is not started again when it dies: nobody has the
+ * rights for that any more.
  */
 #ifndef BELFRY_CLI_COLLECTOR_CHILD_H
 #define BELFRY_CLI_COLLECTOR_CHILD_H
@@ -25,7 +26,7 @@ struct collector_child {
 	int status; /* wait status */
 	bool has_counters;
 	struct counters_record counters; /* last ones told */
-	const char *broken; /* what was wrong with a message that closed the channel */
+	const char *broken;		 /* what was wrong with a message that closed the channel */
 };
 
 /* Returns 0 or -errno. */

@@ -18,14 +18,14 @@
 #include "ipc/cursor.h"
 #include "ipc/seqpacket.h"
 
-#define MESSAGE_LEN 8 /* kind, detail: 4 bytes each */
-#define RELEASE 1u    /* the launcher's only message */
-#define END_MS 2000
+#define MESSAGE_LEN 8  /* kind, detail: 4 bytes each */
+#define RELEASE	    1u /* the launcher's only message */
+#define END_MS	    2000
 
 enum guard_message {
 	GUARD_FORKED = 1,  /* detail = pid of COMMAND */
 	GUARD_EXEC_FAILED, /* detail = errno */
-	GUARD_ENDED,       /* detail = wait status */
+	GUARD_ENDED,	   /* detail = wait status */
 };
 
 static void send_message(int channel, uint32_t kind, int detail)
@@ -79,12 +79,13 @@ command_exec(char **argv, const struct invoking_user *u, int go, int failed)
 	_exit(127);
 }
 
-/* -- the guard ------------------------------------------------------------------------------------ */
+/* -- the guard ------------------------------------------------------------------------------------
+ */
 
 struct guard {
 	int channel;
-	int go;      /* -1 after the release */
-	int failed;  /* -1 when execve() has succeeded or failed */
+	int go;	    /* -1 after the release */
+	int failed; /* -1 when execve() has succeeded or failed */
 	pid_t command;
 	int command_fd; /* pidfd */
 	bool ended;
@@ -191,14 +192,16 @@ guard_run(char **argv, const struct invoking_user *u, int channel)
 	g.go = go[1];
 	g.failed = failed[0];
 	g.command_fd = pidfd_open(g.command, 0);
-	/* After the fork: COMMAND itself may be more than the guard, which only waits and signals. */
+	/* After the fork: COMMAND itself may be more than the guard, which only waits and signals.
+	 */
 	if (g.command_fd < 0 || privileges_drop(&u->person))
 		_exit(1);
 	send_message(channel, GUARD_FORKED, g.command);
 	guard_loop(&g);
 }
 
-/* -- the launcher's side -------------------------------------------------------------------------- */
+/* -- the launcher's side --------------------------------------------------------------------------
+ */
 
 /* Waits for the guard's first message, which names COMMAND's pid. */
 static int wait_forked(struct command_child *c)

@@ -84,9 +84,9 @@ static struct pprof_string unnamed(const struct pprof *p, const struct pprof_loc
 		module.text += module.len - (UNNAMED_MAX - 32);
 		module.len = UNNAMED_MAX - 32;
 	}
-	len = module.len ? snprintf(out, UNNAMED_MAX, "%.*s+0x%" PRIx64, (int)module.len, module.text,
-				    offset) :
-			   snprintf(out, UNNAMED_MAX, "0x%" PRIx64, l->address);
+	len = module.len ? snprintf(out, UNNAMED_MAX, "%.*s+0x%" PRIx64, (int)module.len,
+				    module.text, offset)
+			 : snprintf(out, UNNAMED_MAX, "0x%" PRIx64, l->address);
 	return (struct pprof_string){ out, (uint32_t)len };
 }
 

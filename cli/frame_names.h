@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_names: what each frame of a profile is called: its function, else module+0xoffset, else the address.
- * Equal names have equal numbers, so that a report can add them up.
+ * frame_names: what each frame of a profile is called: its function, else module+0xoffset, else the
+ * address. Equal names have equal numbers, so that a report can add them up.
  */
 #ifndef BELFRY_CLI_FRAME_NAMES_H
 #define BELFRY_CLI_FRAME_NAMES_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inherited_fds: what a forked process keeps of its parent's descriptors and signal settings: only what is named. */
+/* inherited_fds: what a forked process keeps of its parent's descriptors and signal settings: only
+ * what is named. */
 #ifndef BELFRY_CLI_INHERITED_FDS_H
 #define BELFRY_CLI_INHERITED_FDS_H
 

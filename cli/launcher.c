@@ -15,8 +15,8 @@
 #include "cli/record_result.h"
 #include "cli/recording.h"
 
-#define READY_MS 60000  /* loading and verifying the BPF programs on a slow machine */
-#define STARTED_MS 5000
+#define READY_MS    60000 /* loading and verifying the BPF programs on a slow machine */
+#define STARTED_MS  5000
 #define PROBLEM_MAX 1024
 
 /* What is found out before anything is started. */
@@ -39,7 +39,8 @@ static int __attribute__((format(printf, 2, 3))) refuse(int code, const char *fo
 	return code;
 }
 
-/* -- before anything runs ------------------------------------------------------------------------- */
+/* -- before anything runs -------------------------------------------------------------------------
+ */
 
 static int find_commands(struct plan *p)
 {
@@ -62,7 +63,8 @@ static int check_pids(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->pid_count; i++)
 		if (kill(o->pids[i], 0))
-			return refuse(EXIT_CODE_PREFLIGHT, "-p %d: %s", o->pids[i], strerror(errno));
+			return refuse(EXIT_CODE_PREFLIGHT, "-p %d: %s", o->pids[i],
+				      strerror(errno));
 	return EXIT_CODE_OK;
 }
 
@@ -70,7 +72,8 @@ static void say_users(const struct role_users *u)
 {
 	if (u->dynamic)
 		fprintf(stderr,
-			"belfry: the system users belfry-collector, belfry-symbolizer and belfry-uploader do not "
+			"belfry: the system users belfry-collector, belfry-symbolizer and "
+			"belfry-uploader do not "
 			"exist; using the free user ids %u, %u and %u\n",
 			u->collector, u->symbolizer, u->uploader);
 }
@@ -107,11 +110,12 @@ static int make_place(struct recording *r)
 		return refuse(EXIT_CODE_PREFLIGHT, "%s", problem);
 	say_users(&r->users);
 	error = run_dir_keep(&r->dir, &r->output);
-	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot start a process: %s", strerror(-error)) :
-		       EXIT_CODE_OK;
+	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot start a process: %s", strerror(-error))
+		     : EXIT_CODE_OK;
 }
 
-/* -- starting ------------------------------------------------------------------------------------- */
+/* -- starting -------------------------------------------------------------------------------------
+ */
 
 static int start_roles(struct recording *r, struct plan *p)
 {
@@ -123,7 +127,8 @@ static int start_roles(struct recording *r, struct plan *p)
 
 	role_command_collector(&p->collector, o, u, r->dir.ipc, COLLECTOR_CONTROL_FD);
 	role_command_symbolizer(&p->symbolizer, o, u, r->dir.ipc);
-	role_command_uploader(&p->uploader, o, u, r->dir.ipc, r->dir.profiles, r->dir.profile_bytes);
+	role_command_uploader(&p->uploader, o, u, r->dir.ipc, r->dir.profiles,
+			      r->dir.profile_bytes);
 	error = supervisor_start(&r->symbolizer, &(struct supervisor_options){
 							 .role = "symbolizer",
 							 .command = &p->symbolizer,
@@ -140,8 +145,8 @@ static int start_roles(struct recording *r, struct plan *p)
 						       });
 	if (!error)
 		error = collector_child_start(&r->collector, &p->collector);
-	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot start the roles: %s", strerror(-error)) :
-		       EXIT_CODE_OK;
+	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot start the roles: %s", strerror(-error))
+		     : EXIT_CODE_OK;
 }
 
 static bool is_ready(const struct recording *r)
@@ -149,7 +154,8 @@ static bool is_ready(const struct recording *r)
 	return r->collector.ready || r->interrupts || recording_role_failed(r);
 }
 
-/* Whoever failed has said why on standard error; the exit code tells whether the host or the program is to blame. */
+/* Whoever failed has said why on standard error; the exit code tells whether the host or the
+ * program is to blame. */
 static int startup_failure(const struct recording *r)
 {
 	const struct collector_child *c = &r->collector;
@@ -159,7 +165,8 @@ static int startup_failure(const struct recording *r)
 	if (c->exited && WIFEXITED(c->status) && WEXITSTATUS(c->status) == EXIT_CODE_PREFLIGHT)
 		return EXIT_CODE_PREFLIGHT;
 	if (c->exited && WIFSIGNALED(c->status))
-		return refuse(EXIT_CODE_ROLE, "the collector was killed by signal %d (%s) while it started",
+		return refuse(EXIT_CODE_ROLE,
+			      "the collector was killed by signal %d (%s) while it started",
 			      WTERMSIG(c->status), strsignal(WTERMSIG(c->status)));
 	if (c->exited)
 		return refuse(EXIT_CODE_ROLE, "the collector could not start (exit code %d)",
@@ -193,8 +200,8 @@ static int start_command(struct recording *r)
 		return EXIT_CODE_OK;
 	error = command_child_start(&r->command, r->options->command, &r->user);
 	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot start a process for %s: %s",
-			      r->options->command[0], strerror(-error)) :
-		       EXIT_CODE_OK;
+			      r->options->command[0], strerror(-error))
+		     : EXIT_CODE_OK;
 }
 
 static void send_filters(struct recording *r, const struct plan *p)
@@ -230,8 +237,8 @@ static int start_sampling(struct recording *r)
 }
 
 /*
- * The invoking user with one group, that of the profiles; for root itself the uploader's user, since what
- * reads the profiles must not be root.
+ * The invoking user with one group, that of the profiles; for root itself the uploader's user,
+ * since what reads the profiles must not be root.
  */
 static int drop(const struct recording *r)
 {
@@ -247,8 +254,9 @@ static int drop(const struct recording *r)
 	error = privileges_drop(&self);
 	if (!error)
 		error = reader_seccomp();
-	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot give up root's rights: %s", strerror(-error)) :
-		       EXIT_CODE_OK;
+	return error ? refuse(EXIT_CODE_PREFLIGHT, "cannot give up root's rights: %s",
+			      strerror(-error))
+		     : EXIT_CODE_OK;
 }
 
 static int start(struct recording *r, struct plan *p)
@@ -270,7 +278,8 @@ static int start(struct recording *r, struct plan *p)
 	return code;
 }
 
-/* -- the end -------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------
+ */
 
 static int role_failure(const struct recording *r)
 {
@@ -279,10 +288,11 @@ static int role_failure(const struct recording *r)
 	if (c->broken)
 		return refuse(EXIT_CODE_ROLE, "the collector: %s", c->broken);
 	if (!c->stopped)
-		return refuse(EXIT_CODE_ROLE,
-			      "the collector ended before its last counters: the account is not complete");
+		return refuse(EXIT_CODE_ROLE, "the collector ended before its last counters: the "
+					      "account is not complete");
 	if (r->symbolizer.gave_up || r->symbolizer.gone)
-		return refuse(EXIT_CODE_ROLE, "the symbolizer died again and again and was given up");
+		return refuse(EXIT_CODE_ROLE,
+			      "the symbolizer died again and again and was given up");
 	if (r->uploader.gave_up || r->uploader.gone)
 		return refuse(EXIT_CODE_ROLE, "the uploader died again and again and was given up");
 	return EXIT_CODE_OK;
@@ -307,7 +317,8 @@ static int record(struct recording *r)
 	return failed ? failed : code;
 }
 
-/* A file that was created for nothing is removed: by this process, or by the keeper where the folder is root's. */
+/* A file that was created for nothing is removed: by this process, or by the keeper where the
+ * folder is root's. */
 static void discard_output(struct recording *r)
 {
 	if (output_file_discard(&r->output))

@@ -17,9 +17,9 @@ struct memory_budget {
 };
 
 /*
- * Makes room for `needed` (>= 1) items of `size` bytes in the malloc()ed array `items`, which holds *capacity
- * of them now. Returns the array, perhaps moved; NULL, and nothing changed, when the budget or the
- * system has no room. New items are not cleared.
+ * Makes room for `needed` (>= 1) items of `size` bytes in the malloc()ed array `items`, which holds
+ * *capacity of them now. Returns the array, perhaps moved; NULL, and nothing changed, when the
+ * budget or the system has no room. New items are not cleared.
  */
 void *budget_grow(struct memory_budget *b, void *items, uint32_t *capacity, uint64_t needed,
 		  size_t size);

@@ -43,7 +43,8 @@ static int open_folder(struct output_file *f)
 
 static int create(struct output_file *f)
 {
-	f->fd = openat(f->folder, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	f->fd = openat(f->folder, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0600);
 	f->created = f->fd >= 0;
 	return f->fd < 0 ? -errno : 0;
 }
@@ -53,7 +54,8 @@ static const char *open_existing(struct output_file *f, uid_t owner)
 {
 	struct stat st;
 
-	f->fd = openat(f->folder, f->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	f->fd = openat(f->folder, f->name,
+		       O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (f->fd < 0)
 		return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
 	if (fstat(f->fd, &st))
@@ -136,8 +138,8 @@ bool output_file_open(struct output_file *f, const struct record_options *o,
 			privileges_return();
 	}
 	if (reason)
-		snprintf(problem, size, "cannot write %s as user %u: %s", *f->path ? f->path : o->output,
-			 u->person.uid, reason);
+		snprintf(problem, size, "cannot write %s as user %u: %s",
+			 *f->path ? f->path : o->output, u->person.uid, reason);
 	return !reason;
 }
 

@@ -30,7 +30,8 @@ void pprof_merge_free(struct pprof_merge *m)
 	free(m);
 }
 
-/* -- samples ------------------------------------------------------------------------------------ */
+/* -- samples ------------------------------------------------------------------------------------
+ */
 
 static int label_compare(const void *a, const void *b)
 {
@@ -70,17 +71,17 @@ static bool sample_equal(const void *key, uint32_t index)
 		if (!label_equal(&out->labels.items[s->first_label + i],
 				 &out->labels.items[there->first_label + i]))
 			return false;
-	return !s->location_count ||
-	       memcmp(out->stack.items + s->first_location,
-		      out->stack.items + there->first_location,
-		      s->location_count * sizeof(*out->stack.items)) == 0;
+	return !s->location_count || memcmp(out->stack.items + s->first_location,
+					    out->stack.items + there->first_location,
+					    s->location_count * sizeof(*out->stack.items)) == 0;
 }
 
 static uint64_t sample_hash(const struct pprof_merge *m, const struct pprof_sample *s)
 {
-	uint64_t hash = hash_bytes(m->seed, m->out.stack.items + s->first_location,
-				   s->location_count * sizeof(*m->out.stack.items));
+	uint64_t hash = m->seed;
 
+	for (uint32_t i = 0; i < s->location_count; i++)
+		hash = hash_number(hash, m->out.stack.items[s->first_location + i]);
 	for (uint32_t i = 0; i < s->label_count; i++) {
 		const struct pprof_label *l = &m->out.labels.items[s->first_label + i];
 
@@ -119,8 +120,8 @@ static void append_labels(struct pprof_merge *m, const struct translation *t,
 			merge_check(m, PPROF_APPEND(out, labels, extra[i]));
 	s->label_count = out->labels.count - s->first_label;
 	if (s->label_count)
-		qsort(out->labels.items + s->first_label, s->label_count, sizeof(*out->labels.items),
-		      label_compare);
+		qsort(out->labels.items + s->first_label, s->label_count,
+		      sizeof(*out->labels.items), label_compare);
 }
 
 /* Values are added without wrapping: a hostile profile's sums stay at the largest number. */
@@ -169,10 +170,13 @@ static void merge_sample(struct pprof_merge *m, const struct translation *t, uin
 		out->stack.count = s.first_location;
 		out->labels.count = s.first_label;
 	}
-	add_values(out, index, t->in->values.items + (size_t)number * out->sample_type_count);
+	add_values(out, index,
+		   PPROF_RANGE(t->in->values, (size_t)number * out->sample_type_count,
+			       out->sample_type_count));
 }
 
-/* -- profiles ----------------------------------------------------------------------------------- */
+/* -- profiles -----------------------------------------------------------------------------------
+ */
 
 static struct pprof_value_type translate_value_type(const struct translation *t,
 						    struct pprof_value_type v)

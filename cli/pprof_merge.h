@@ -2,8 +2,8 @@
 /*
  * pprof_merge: many profiles into one.
  *
- * Equal strings, functions, mappings and locations become one; samples with the same stack and the same
- * labels are summed. What told the profiles apart (their process) is kept as labels of every
+ * Equal strings, functions, mappings and locations become one; samples with the same stack and the
+ * same labels are summed. What told the profiles apart (their process) is kept as labels of every
  * sample. The result's ids are dense, its strings valid UTF-8, its time the earliest and its
  * duration the span of all.
  */
@@ -40,15 +40,16 @@ const char *pprof_merge_add(struct pprof_merge *m, const struct pprof *p,
 			    bool preferred);
 
 /*
- * What a recording without any sample measures, so that it is a valid profile all the same: samples/count and
- * cpu/nanoseconds at `period` ns. Nothing happens where a profile has been added.
+ * What a recording without any sample measures, so that it is a valid profile all the same:
+ * samples/count and cpu/nanoseconds at `period` ns. Nothing happens where a profile has been added.
  */
 const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period);
 
 /* Adds a comment line. */
 const char *pprof_merge_comment(struct pprof_merge *m, const char *text);
 
-/* Puts the main program's mapping first. The profile stays the merge's; only comments may still be added. */
+/* Puts the main program's mapping first. The profile stays the merge's; only comments may still be
+ * added. */
 const struct pprof *pprof_merge_finish(struct pprof_merge *m);
 
 #endif

@@ -98,7 +98,8 @@ uint32_t merge_text(struct pprof_merge *m, const char *text)
 	return merge_string(m, (struct pprof_string){ text, (uint32_t)strlen(text) });
 }
 
-/* -- functions, mappings, locations ------------------------------------------------------------- */
+/* -- functions, mappings, locations -------------------------------------------------------------
+ */
 
 static bool function_equal(const void *key, uint32_t index)
 {
@@ -228,7 +229,7 @@ static uint32_t merge_location(struct pprof_merge *m, const struct translation *
 	}
 	if (m->problem)
 		return INDEX_NONE;
-	key.lines = out->lines.items + key.location.first_line;
+	key.lines = PPROF_RANGE(out->lines, key.location.first_line, l->line_count);
 	hash = location_hash(m, &key);
 	index = index_table_find(&m->locations, hash, location_equal, &key);
 	if (index != INDEX_NONE) {
@@ -241,7 +242,8 @@ static uint32_t merge_location(struct pprof_merge *m, const struct translation *
 	return index;
 }
 
-/* -- a whole profile ---------------------------------------------------------------------------- */
+/* -- a whole profile ----------------------------------------------------------------------------
+ */
 
 void merge_tables(struct pprof_merge *m, struct translation *t)
 {

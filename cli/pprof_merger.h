@@ -13,8 +13,9 @@ struct pprof_merge {
 	struct index_table mappings;
 	struct index_table locations;
 	struct index_table samples;
-	PPROF_ARRAY(uint64_t) weights; /* weights[i]: samples of processes whose main program is mapping i */
-	uint32_t preferred;            /* main mapping of a preferred profile, or PPROF_NONE */
+	PPROF_ARRAY(uint64_t)
+	weights;	    /* weights[i]: samples of processes whose main program is mapping i */
+	uint32_t preferred; /* main mapping of a preferred profile, or PPROF_NONE */
 	uint64_t seed;
 	bool started; /* a profile has set the sample types */
 	int64_t end;  /* ns since 1970: latest end of a profile */

@@ -61,9 +61,10 @@ static uint64_t number(struct reader *r, const struct protobuf_field *f)
 /* Contents of a field that must be a message or a string. */
 static struct cursor contents(struct reader *r, const struct protobuf_field *f)
 {
-	if (f->type != PROTOBUF_BYTES)
-		reader_fail(r, bad_wire);
-	return f->bytes;
+	if (f->type == PROTOBUF_BYTES)
+		return f->bytes;
+	reader_fail(r, bad_wire);
+	return cursor_over("", 0);
 }
 
 /* The end of each message: a cursor that went bad is a broken file. */
@@ -170,7 +171,8 @@ static void read_sample(struct reader *r, struct cursor c)
 	if (!r->p->samples.count)
 		r->sample_values = r->p->values.count;
 	if (r->p->values.count - first_value != r->sample_values)
-		reader_fail(r, "a sample's number of values differs from the number of sample types");
+		reader_fail(r,
+			    "a sample's number of values differs from the number of sample types");
 	reader_check(r, PPROF_APPEND(r->p, samples, s));
 }
 
@@ -182,16 +184,36 @@ static void read_mapping(struct reader *r, struct cursor c)
 
 	while (!r->problem && protobuf_next(&c, &f)) {
 		switch (f.number) {
-		case 1: id = number(r, &f); break;
-		case 2: m.start = number(r, &f); break;
-		case 3: m.limit = number(r, &f); break;
-		case 4: m.offset = number(r, &f); break;
-		case 5: m.filename = string_reference(r, &f); break;
-		case 6: m.build_id = string_reference(r, &f); break;
-		case 7: m.has_functions = number(r, &f); break;
-		case 8: m.has_filenames = number(r, &f); break;
-		case 9: m.has_line_numbers = number(r, &f); break;
-		case 10: m.has_inline_frames = number(r, &f); break;
+		case 1:
+			id = number(r, &f);
+			break;
+		case 2:
+			m.start = number(r, &f);
+			break;
+		case 3:
+			m.limit = number(r, &f);
+			break;
+		case 4:
+			m.offset = number(r, &f);
+			break;
+		case 5:
+			m.filename = string_reference(r, &f);
+			break;
+		case 6:
+			m.build_id = string_reference(r, &f);
+			break;
+		case 7:
+			m.has_functions = number(r, &f);
+			break;
+		case 8:
+			m.has_filenames = number(r, &f);
+			break;
+		case 9:
+			m.has_line_numbers = number(r, &f);
+			break;
+		case 10:
+			m.has_inline_frames = number(r, &f);
+			break;
 		}
 	}
 	message_end(r, &c);
@@ -207,11 +229,21 @@ static void read_function(struct reader *r, struct cursor c)
 
 	while (!r->problem && protobuf_next(&c, &f)) {
 		switch (f.number) {
-		case 1: id = number(r, &f); break;
-		case 2: fn.name = string_reference(r, &f); break;
-		case 3: fn.system_name = string_reference(r, &f); break;
-		case 4: fn.filename = string_reference(r, &f); break;
-		case 5: fn.start_line = (int64_t)number(r, &f); break;
+		case 1:
+			id = number(r, &f);
+			break;
+		case 2:
+			fn.name = string_reference(r, &f);
+			break;
+		case 3:
+			fn.system_name = string_reference(r, &f);
+			break;
+		case 4:
+			fn.filename = string_reference(r, &f);
+			break;
+		case 5:
+			fn.start_line = (int64_t)number(r, &f);
+			break;
 		}
 	}
 	message_end(r, &c);
@@ -245,11 +277,21 @@ static void read_location(struct reader *r, struct cursor c)
 
 	while (!r->problem && protobuf_next(&c, &f)) {
 		switch (f.number) {
-		case 1: id = number(r, &f); break;
-		case 2: mapping = number(r, &f); break;
-		case 3: l.address = number(r, &f); break;
-		case 4: read_line(r, contents(r, &f)); break;
-		case 5: l.is_folded = number(r, &f); break;
+		case 1:
+			id = number(r, &f);
+			break;
+		case 2:
+			mapping = number(r, &f);
+			break;
+		case 3:
+			l.address = number(r, &f);
+			break;
+		case 4:
+			read_line(r, contents(r, &f));
+			break;
+		case 5:
+			l.is_folded = number(r, &f);
+			break;
 		}
 	}
 	message_end(r, &c);
@@ -289,20 +331,48 @@ static void read_profile_field(struct reader *r, const struct protobuf_field *f)
 	struct pprof *p = r->p;
 
 	switch (f->number) {
-	case PROFILE_SAMPLE_TYPE: read_sample_type(r, contents(r, f)); break;
-	case PROFILE_SAMPLE: read_sample(r, contents(r, f)); break;
-	case PROFILE_MAPPING: read_mapping(r, contents(r, f)); break;
-	case PROFILE_LOCATION: read_location(r, contents(r, f)); break;
-	case PROFILE_FUNCTION: read_function(r, contents(r, f)); break;
-	case PROFILE_STRING_TABLE: read_string(r, contents(r, f)); break;
-	case PROFILE_DROP_FRAMES: p->drop_frames = string_reference(r, f); break;
-	case PROFILE_KEEP_FRAMES: p->keep_frames = string_reference(r, f); break;
-	case PROFILE_TIME_NANOS: read_time(r, f); break;
-	case PROFILE_DURATION_NANOS: p->duration = (int64_t)number(r, f); break;
-	case PROFILE_PERIOD_TYPE: p->period_type = read_value_type(r, contents(r, f)); break;
-	case PROFILE_PERIOD: p->period = (int64_t)number(r, f); break;
-	case PROFILE_COMMENT: read_repeated(r, f, append_comment); break;
-	case PROFILE_DEFAULT_SAMPLE_TYPE: p->default_sample_type = string_reference(r, f); break;
+	case PROFILE_SAMPLE_TYPE:
+		read_sample_type(r, contents(r, f));
+		break;
+	case PROFILE_SAMPLE:
+		read_sample(r, contents(r, f));
+		break;
+	case PROFILE_MAPPING:
+		read_mapping(r, contents(r, f));
+		break;
+	case PROFILE_LOCATION:
+		read_location(r, contents(r, f));
+		break;
+	case PROFILE_FUNCTION:
+		read_function(r, contents(r, f));
+		break;
+	case PROFILE_STRING_TABLE:
+		read_string(r, contents(r, f));
+		break;
+	case PROFILE_DROP_FRAMES:
+		p->drop_frames = string_reference(r, f);
+		break;
+	case PROFILE_KEEP_FRAMES:
+		p->keep_frames = string_reference(r, f);
+		break;
+	case PROFILE_TIME_NANOS:
+		read_time(r, f);
+		break;
+	case PROFILE_DURATION_NANOS:
+		p->duration = (int64_t)number(r, f);
+		break;
+	case PROFILE_PERIOD_TYPE:
+		p->period_type = read_value_type(r, contents(r, f));
+		break;
+	case PROFILE_PERIOD:
+		p->period = (int64_t)number(r, f);
+		break;
+	case PROFILE_COMMENT:
+		read_repeated(r, f, append_comment);
+		break;
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
+		p->default_sample_type = string_reference(r, f);
+		break;
 	}
 }
 

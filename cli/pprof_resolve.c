@@ -8,7 +8,7 @@
 struct id_index {
 	const uint64_t *ids;
 	uint32_t count;
-	bool in_order;            /* ids are 1 .. count: no table needed */
+	bool in_order; /* ids are 1 .. count: no table needed */
 	struct index_table table;
 	uint64_t seed;
 };
@@ -153,7 +153,8 @@ void reader_resolve(struct reader *r)
 	if (r->p->samples.count && !r->p->sample_type_count)
 		reader_fail(r, "the profile has samples, but no sample types");
 	if (r->p->samples.count && r->sample_values != r->p->sample_type_count)
-		reader_fail(r, "a sample's number of values differs from the number of sample types");
+		reader_fail(r,
+			    "a sample's number of values differs from the number of sample types");
 	check_strings(r);
 	resolve_locations(r);
 	resolve_lines(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof_write: one profile as gzip-compressed profile.proto, streamed: what is held in memory is one
- * buffer. Ids are 1..N in table order, as the strictest receiver wants them.
+ * pprof_write: one profile as gzip-compressed profile.proto, streamed: what is held in memory is
+ * one buffer. Ids are 1..N in table order, as the strictest receiver wants them.
  */
 #ifndef BELFRY_CLI_PPROF_WRITE_H
 #define BELFRY_CLI_PPROF_WRITE_H

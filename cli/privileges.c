@@ -44,7 +44,8 @@ int privileges_lend(const struct person *who)
 
 void privileges_return(void)
 {
-	/* Half of another user's identity and half of root's is a state that nothing here was written for. */
+	/* Half of another user's identity and half of root's is a state that nothing here was
+	 * written for. */
 	if (seteuid(0) || setegid(0) || setgroups(0, NULL)) {
 		fputs("belfry: cannot return to root after acting as another user\n", stderr);
 		_exit(2);

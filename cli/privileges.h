@@ -20,8 +20,8 @@ struct person {
 uint64_t privileges_permitted(void);
 
 /*
- * Acts as `who` until privileges_return(): effective ids only, so that files are opened and created with that user's
- * rights. Single-threaded processes only. Returns 0 or -errno.
+ * Acts as `who` until privileges_return(): effective ids only, so that files are opened and created
+ * with that user's rights. Single-threaded processes only. Returns 0 or -errno.
  */
 int privileges_lend(const struct person *who);
 
@@ -29,14 +29,16 @@ int privileges_lend(const struct person *who);
 void privileges_return(void);
 
 /*
- * Becomes `who` for good: all ids, groups, no capability in any set, bounding set empty, no_new_privs, not dumpable. With uid 0
- * it remains the owner of root's files, and nothing else. Verified by reading back. Returns 0 or -errno.
+ * Becomes `who` for good: all ids, groups, no capability in any set, bounding set empty,
+ * no_new_privs, not dumpable. With uid 0 it remains the owner of root's files, and nothing else.
+ * Verified by reading back. Returns 0 or -errno.
  */
 int privileges_drop(const struct person *who);
 
 /*
- * Becomes `who` as a login would: ids and groups, no inheritable or ambient capabilities; what that user may do
- * (sudo, ping) goes on to work, so bounding set and no_new_privs stay. Returns 0 or -errno.
+ * Becomes `who` as a login would: ids and groups, no inheritable or ambient capabilities; what that
+ * user may do (sudo, ping) goes on to work, so bounding set and no_new_privs stay. Returns 0 or
+ * -errno.
  */
 int privileges_become_user(const struct person *who);
 

@@ -14,9 +14,9 @@
 #include "cli/pprof_read.h"
 #include "ipc/journal_replay.h"
 
-#define SUFFIX ".pb.gz"
+#define SUFFIX	     ".pb.gz"
 #define LABEL_PREFIX "label " /* a comment `label NAME=VALUE` is a label of the whole profile */
-#define COMM_MAX 64
+#define COMM_MAX     64
 
 /* Opens below the folder; a link, wherever it leads, is refused. */
 static int open_below(int folder, const char *name, int flags)
@@ -30,9 +30,11 @@ static int open_below(int folder, const char *name, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* -- the account ---------------------------------------------------------------------------------- */
+/* -- the account ----------------------------------------------------------------------------------
+ */
 
-/* A profile whose line is the journal's last may not have got its name, when the uploader was killed right then. */
+/* A profile whose line is the journal's last may not have got its name, when the uploader was
+ * killed right then. */
 static void settle_last_profile(const struct profile_folder *f, struct journal_replay *r)
 {
 	const struct journal_entry *e = &r->last_profile;
@@ -66,7 +68,8 @@ int profile_folder_account(const struct profile_folder *f, const struct counters
 	return error;
 }
 
-/* -- the profiles --------------------------------------------------------------------------------- */
+/* -- the profiles ---------------------------------------------------------------------------------
+ */
 
 /* What tells this profile's process. */
 struct process_labels {

@@ -21,8 +21,8 @@ void progress_show(struct progress *p, uint64_t elapsed_ms, const struct counter
 		return;
 	fprintf(stderr, START_OF_LINE "recording %" PRIu64 " s", elapsed_ms / 1000);
 	if (counters) {
-		lost = counters->value[COLLECTOR_RING_FULL] + counters->value[COLLECTOR_QUEUE_FULL] +
-		       counters->value[COLLECTOR_INVALID];
+		lost = counters->value[COLLECTOR_RING_FULL] +
+		       counters->value[COLLECTOR_QUEUE_FULL] + counters->value[COLLECTOR_INVALID];
 		fprintf(stderr, ", %" PRIu64 " samples taken, %" PRIu64 " lost",
 			counters->value[COLLECTOR_TAKEN], lost);
 	}

@@ -21,7 +21,7 @@ enum protobuf_wire_type {
 struct protobuf_field {
 	uint32_t number; /* 1 .. 2^29 - 1 */
 	enum protobuf_wire_type type;
-	uint64_t value;      /* VARINT, FIXED64, FIXED32 */
+	uint64_t value;	     /* VARINT, FIXED64, FIXED32 */
 	struct cursor bytes; /* BYTES: over its contents, inside the buffer of the message */
 };
 

@@ -16,16 +16,52 @@
 
 static const char *const calls[] = {
 	/* waiting for roles, command, signals */
-	"poll", "ppoll", "restart_syscall", "wait4", "recvmsg", "sendmsg", "recvfrom", "sendto",
-	"rt_sigreturn", "rt_sigaction", "rt_sigprocmask", "clock_gettime", "gettimeofday",
-	"clock_nanosleep", "nanosleep",
+	"poll",
+	"ppoll",
+	"restart_syscall",
+	"wait4",
+	"recvmsg",
+	"sendmsg",
+	"recvfrom",
+	"sendto",
+	"rt_sigreturn",
+	"rt_sigaction",
+	"rt_sigprocmask",
+	"clock_gettime",
+	"gettimeofday",
+	"clock_nanosleep",
+	"nanosleep",
 	/* reading profiles, writing to open descriptors */
-	"read", "write", "writev", "pread64", "lseek", "close", "dup", "fcntl", "ftruncate",
-	"fstat", "newfstatat", "statx", "getdents64", "faccessat", "faccessat2", "fadvise64",
-	"openat2", "unlinkat",
+	"read",
+	"write",
+	"writev",
+	"pread64",
+	"lseek",
+	"close",
+	"dup",
+	"fcntl",
+	"ftruncate",
+	"fstat",
+	"newfstatat",
+	"statx",
+	"getdents64",
+	"faccessat",
+	"faccessat2",
+	"fadvise64",
+	"openat2",
+	"unlinkat",
 	/* memory, and the end */
-	"brk", "mmap", "munmap", "mremap", "madvise", "futex", "getrandom", "getpid", "gettid",
-	"exit", "exit_group",
+	"brk",
+	"mmap",
+	"munmap",
+	"mremap",
+	"madvise",
+	"futex",
+	"getrandom",
+	"getpid",
+	"gettid",
+	"exit",
+	"exit_group",
 };
 
 static int allow(scmp_filter_ctx filter, const char *name)
@@ -60,7 +96,8 @@ int reader_seccomp(void)
 		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	/* EPERM, not death: a call that was overlooked must not cost a recording that is finished. */
+	/* EPERM, not death: a call that was overlooked must not cost a recording that is finished.
+	 */
 	filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	if (!filter)
 		return -ENOMEM;

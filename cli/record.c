@@ -13,7 +13,8 @@ int record_main(int argc, char **argv)
 	char problem[256];
 
 	if (!record_options_parse(&o, argc, argv, problem, sizeof(problem))) {
-		fprintf(stderr, "belfry record: %s\nbelfry record --help shows the options.\n", problem);
+		fprintf(stderr, "belfry record: %s\nbelfry record --help shows the options.\n",
+			problem);
 		return EXIT_CODE_USAGE;
 	}
 	if (o.help) {

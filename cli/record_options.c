@@ -93,7 +93,8 @@ static uint64_t duration_ms(const char *text, struct problem *p)
 	char *end;
 
 	seconds = strtod(text, &end);
-	if (*text < '0' || *text > '9' || *end || !(seconds >= 0.001) || seconds > RECORD_SECONDS_MAX) {
+	if (*text < '0' || *text > '9' || *end || !(seconds >= 0.001) ||
+	    seconds > RECORD_SECONDS_MAX) {
 		problem_set(p, "-d %s: a number of seconds from 0.001 to %d is needed", text,
 			    RECORD_SECONDS_MAX);
 		return 1;
@@ -182,7 +183,8 @@ bool record_options_command_only(const struct record_options *o)
 static void check_together(const struct record_options *o, struct problem *p)
 {
 	if (o->whole_host && has_filter(o))
-		problem_set(p, "-a contradicts -p, -u and --cgroup: the whole host, or a part of it");
+		problem_set(p,
+			    "-a contradicts -p, -u and --cgroup: the whole host, or a part of it");
 	if (o->output && !*o->output)
 		problem_set(p, "-o: the file's name is empty");
 	if (o->cgroup && !*o->cgroup)
@@ -197,7 +199,8 @@ bool record_options_parse(struct record_options *o, int argc, char **argv, char 
 	*o = (struct record_options){ .frequency = RECORD_FREQUENCY, .window = RECORD_WINDOW };
 	optind = 0; /* glibc: start anew, also in a test's second call */
 	opterr = 0;
-	while (!p.set && (option = getopt_long(argc, argv, "+:F:d:ap:u:o:", long_options, NULL)) != -1)
+	while (!p.set &&
+	       (option = getopt_long(argc, argv, "+:F:d:ap:u:o:", long_options, NULL)) != -1)
 		take_option(o, option, argv, &p);
 	if (!p.set && optind < argc)
 		o->command = argv + optind;

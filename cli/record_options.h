@@ -11,10 +11,10 @@
 #include "bpf/shared.h"
 
 /* A prime near the customary 99 and 100: it does not march in step with timers. */
-#define RECORD_FREQUENCY 97
+#define RECORD_FREQUENCY     97
 #define RECORD_FREQUENCY_MAX 10000
-#define RECORD_WINDOW 10 /* seconds */
-#define RECORD_SECONDS_MAX (365 * 24 * 3600)
+#define RECORD_WINDOW	     10 /* seconds */
+#define RECORD_SECONDS_MAX   (365 * 24 * 3600)
 
 enum record_format {
 	RECORD_PPROF = 0,
@@ -37,12 +37,12 @@ struct record_options {
 	bool help;
 	enum record_format format;
 	const char *output; /* NULL = a name made of the time; "-" = standard output */
-	char **command;     /* NULL-terminated, inside argv; NULL = none */
+	char **command;	    /* NULL-terminated, inside argv; NULL = none */
 };
 
 /*
- * Reads argv (argv[0] is "record"). False, and a sentence in `problem`, for anything that is wrong or contradicts
- * itself.
+ * Reads argv (argv[0] is "record"). False, and a sentence in `problem`, for anything that is wrong
+ * or contradicts itself.
  */
 bool record_options_parse(struct record_options *o, int argc, char **argv, char *problem,
 			  size_t size);

@@ -25,9 +25,11 @@ uint64_t preflight_needed(void)
 	uint64_t needed = p->capabilities[POLICY_PHASE_LOAD];
 
 	for (uint32_t i = 0; i < p->capability_count; i++)
-		if (p->capability_lines[i].optional && !strcmp(p->capability_lines[i].phase, "load"))
+		if (p->capability_lines[i].optional &&
+		    !strcmp(p->capability_lines[i].phase, "load"))
 			needed &= ~BIT(p->capability_lines[i].number);
-	/* The launcher's own: to become other users, to give its directory to them, to empty bounding sets. */
+	/* The launcher's own: to become other users, to give its directory to them, to empty
+	 * bounding sets. */
 	return needed | BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_CHOWN);
 }
 
@@ -63,7 +65,8 @@ static bool check_capabilities(char *problem, size_t size)
 	if (geteuid() && missing)
 		snprintf(problem, size,
 			 "missing capabilities: %s\n"
-			 "Start it as root: sudo belfry record ... (the roles give up what they do not need, "
+			 "Start it as root: sudo belfry record ... (the roles give up what they do "
+			 "not need, "
 			 "COMMAND runs as you).",
 			 names);
 	else if (geteuid())
@@ -73,7 +76,8 @@ static bool check_capabilities(char *problem, size_t size)
 	else
 		snprintf(problem, size,
 			 "root, but without the capabilities: %s\n"
-			 "A container or service manager took them away: give them back (docker run --cap-add, "
+			 "A container or service manager took them away: give them back (docker "
+			 "run --cap-add, "
 			 "CapabilityBoundingSet=), or record on the host.",
 			 names);
 	return false;
@@ -87,8 +91,10 @@ static bool check_namespaces(char *problem, size_t size)
 	int fields;
 
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_PID_NAMESPACE) {
-		snprintf(problem, size, "this is a pid namespace (a container): processes have other numbers in "
-			 "the kernel, and the host's are not visible; record on the host, or with docker run --pid=host");
+		snprintf(problem, size,
+			 "this is a pid namespace (a container): processes have other numbers in "
+			 "the kernel, and the host's are not visible; record on the host, or with "
+			 "docker run --pid=host");
 		return false;
 	}
 	map = fopen("/proc/self/uid_map", "re");
@@ -97,7 +103,8 @@ static bool check_namespaces(char *problem, size_t size)
 	fields = fscanf(map, "%u %u %u", &inside, &outside, &count);
 	fclose(map);
 	if (fields == 3 && (outside != 0 || inside != 0 || count != UINT_MAX)) {
-		snprintf(problem, size, "this is a user namespace: its root has no rights over the kernel; "
+		snprintf(problem, size,
+			 "this is a user namespace: its root has no rights over the kernel; "
 			 "record on the host");
 		return false;
 	}
@@ -133,6 +140,7 @@ bool preflight_cgroup_id(const char *path, uint64_t *id, char *problem, size_t s
 		*id = st.st_ino; /* kernfs: on 64-bit kernels the inode number is the cgroup id */
 		return true;
 	}
-	snprintf(problem, size, "--cgroup %s: no such cgroup of version 2 below %s", path, roots[0]);
+	snprintf(problem, size, "--cgroup %s: no such cgroup of version 2 below %s", path,
+		 roots[0]);
 	return false;
 }

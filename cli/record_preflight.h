@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_preflight: whether this process may start a recording at all. What the host lacks, the collector says. */
+/* record_preflight: whether this process may start a recording at all. What the host lacks, the
+ * collector says. */
 #ifndef BELFRY_CLI_RECORD_PREFLIGHT_H
 #define BELFRY_CLI_RECORD_PREFLIGHT_H
 
@@ -17,8 +18,8 @@ bool preflight_check(char *problem, size_t size);
 void preflight_capability_names(uint64_t mask, char *out, size_t size);
 
 /*
- * The id by which the kernel knows a cgroup v2. `path` is absolute below /sys/fs/cgroup, or as /proc/PID/cgroup has
- * it. False and a sentence when it is none.
+ * The id by which the kernel knows a cgroup v2. `path` is absolute below /sys/fs/cgroup, or as
+ * /proc/PID/cgroup has it. False and a sentence when it is none.
  */
 bool preflight_cgroup_id(const char *path, uint64_t *id, char *problem, size_t size);
 

@@ -15,9 +15,9 @@
 #include "cli/report.h"
 #include "cli/terminal_text.h"
 
-#define TOP_SHOWN 10    /* in the summary */
-#define TOP_WRITTEN 100 /* with --format top */
-#define COMMENT_MAX 2048
+#define TOP_SHOWN     10  /* in the summary */
+#define TOP_WRITTEN   100 /* with --format top */
+#define COMMENT_MAX   2048
 #define NS_PER_SECOND 1000000000
 
 struct result {
@@ -61,7 +61,8 @@ static const char *merge(struct result *x)
 	x->profile = pprof_merge_finish(x->merge);
 	type = report_count_type(x->profile);
 	for (uint32_t i = 0; i < x->profile->samples.count; i++) {
-		int64_t value = x->profile->values.items[(size_t)i * x->profile->sample_type_count + type];
+		int64_t value =
+			x->profile->values.items[(size_t)i * x->profile->sample_type_count + type];
 
 		x->merged_samples += value > 0 ? (uint64_t)value : 0;
 	}
@@ -152,8 +153,9 @@ static bool print_difference(const struct result *x)
 		return false;
 	fprintf(x->out, "the file holds %" PRIu64 " samples, but %" PRIu64 " were delivered%s\n",
 		x->merged_samples, x->table.delivered,
-		x->table.removed_files ? ": old profiles made room for new ones, use a longer --window" :
-					 "");
+		x->table.removed_files
+			? ": old profiles made room for new ones, use a longer --window"
+			: "");
 	return true;
 }
 
@@ -189,7 +191,8 @@ static int finish(struct result *x)
 	error = write_output(x);
 	print_summary(x, &unbalanced);
 	if (error) {
-		fprintf(stderr, "belfry: cannot write %s: %s\n", x->r->output.path, strerror(-error));
+		fprintf(stderr, "belfry: cannot write %s: %s\n", x->r->output.path,
+			strerror(-error));
 		return EXIT_CODE_OUTPUT;
 	}
 	return unbalanced ? EXIT_CODE_UNBALANCED : EXIT_CODE_OK;

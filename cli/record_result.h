@@ -6,8 +6,8 @@
 #include "cli/recording.h"
 
 /*
- * Merges, writes and prints; the caller has no rights left. Returns EXIT_CODE_OK, EXIT_CODE_UNBALANCED or
- * EXIT_CODE_OUTPUT.
+ * Merges, writes and prints; the caller has no rights left. Returns EXIT_CODE_OK,
+ * EXIT_CODE_UNBALANCED or EXIT_CODE_OUTPUT.
  */
 int record_result(struct recording *r);
 

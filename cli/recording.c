@@ -12,10 +12,10 @@
 
 #include "ipc/journal_entry.h"
 
-#define TICK_MS 1000       /* between two progress lines */
-#define STOP_MS 10000      /* for the collector's last counters */
-#define QUIET_MS 5000      /* without a new journal line: nothing more will come */
-#define ARRIVE_MS 120000   /* for everything, however busy the roles still are */
+#define TICK_MS	    1000   /* between two progress lines */
+#define STOP_MS	    10000  /* for the collector's last counters */
+#define QUIET_MS    5000   /* without a new journal line: nothing more will come */
+#define ARRIVE_MS   120000 /* for everything, however busy the roles still are */
 #define END_ROLE_MS 12000  /* above what a supervisor gives its role */
 
 int64_t recording_now_ms(void)
@@ -119,7 +119,8 @@ void recording_run(struct recording *r)
 		left = time_left(r);
 		if (!r->progress.terminal)
 			continue;
-		/* The answer is shown with the next line: a second old, and nobody has to wait for it. */
+		/* The answer is shown with the next line: a second old, and nobody has to wait for
+		 * it. */
 		progress_show(&r->progress, (uint64_t)(recording_now_ms() - r->started_ms),
 			      r->collector.has_counters ? &r->collector.counters : NULL);
 		collector_child_send(&r->collector, CONTROL_GET_COUNTERS);
@@ -173,7 +174,10 @@ static void wait_for_profiles(struct recording *r)
 
 void recording_stop(struct recording *r)
 {
-	r->interrupts = r->interrupts ? 1 : 0; /* two at once, as from a terminal and from timeout(1), are one */
+	r->interrupts =
+		r->interrupts
+			? 1
+			: 0; /* two at once, as from a terminal and from timeout(1), are one */
 	progress_say(&r->progress, "stopping");
 	collector_child_send(&r->collector, CONTROL_STOP);
 	recording_wait(r, collector_has_stopped, STOP_MS);

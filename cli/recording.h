@@ -31,17 +31,18 @@ struct recording {
 	struct command_child command;
 	struct progress progress;
 	int signal_fd;
-	uint32_t interrupts;  /* SIGINT, SIGTERM, SIGHUP so far */
-	int64_t started_ms;   /* CLOCK_MONOTONIC, when sampling began */
-	uint64_t elapsed_ms;  /* how long it went on */
+	uint32_t interrupts; /* SIGINT, SIGTERM, SIGHUP so far */
+	int64_t started_ms;  /* CLOCK_MONOTONIC, when sampling began */
+	uint64_t elapsed_ms; /* how long it went on */
 };
 
-/* SIGINT, SIGTERM and SIGHUP are blocked and read from signal_fd from here on. Returns 0 or -errno. */
+/* SIGINT, SIGTERM and SIGHUP are blocked and read from signal_fd from here on. Returns 0 or -errno.
+ */
 int recording_signals(struct recording *r);
 
 /*
- * Waits until condition(r) holds, for at most `ms` (-1: for ever); every event of signals, roles and
- * command is taken meanwhile. False when time is over.
+ * Waits until condition(r) holds, for at most `ms` (-1: for ever); every event of signals, roles
+ * and command is taken meanwhile. False when time is over.
  */
 bool recording_wait(struct recording *r, bool (*condition)(const struct recording *), int64_t ms);
 

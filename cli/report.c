@@ -14,9 +14,9 @@
 #include "cli/reader_seccomp.h"
 #include "cli/terminal_text.h"
 
-#define ROWS 30
-#define ROWS_MAX 1000000
-#define NOBODY 65534 /* the kernel's overflow uid: owns nothing */
+#define ROWS	       30
+#define ROWS_MAX       1000000
+#define NOBODY	       65534 /* the kernel's overflow uid: owns nothing */
 #define TEXT_SHOWN_MAX 512
 
 static const char usage[] =
@@ -43,7 +43,8 @@ static bool parse_rows(const char *text, uint32_t *rows)
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || !value || value > ROWS_MAX) {
-		fprintf(stderr, "belfry report: --top %s: a number from 1 to %d is needed\n", text, ROWS_MAX);
+		fprintf(stderr, "belfry report: --top %s: a number from 1 to %d is needed\n", text,
+			ROWS_MAX);
 		return false;
 	}
 	*rows = (uint32_t)value;
@@ -53,9 +54,9 @@ static bool parse_rows(const char *text, uint32_t *rows)
 static bool parse(struct report_options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "top", required_argument, NULL, 't' },      { "folded", no_argument, NULL, 'f' },
-		{ "mappings", no_argument, NULL, 'm' },       { "type", required_argument, NULL, 'y' },
-		{ "help", no_argument, NULL, 'h' },           { 0 },
+		{ "top", required_argument, NULL, 't' }, { "folded", no_argument, NULL, 'f' },
+		{ "mappings", no_argument, NULL, 'm' },	 { "type", required_argument, NULL, 'y' },
+		{ "help", no_argument, NULL, 'h' },	 { 0 },
 	};
 	int option;
 
@@ -98,8 +99,8 @@ static bool type_named(const struct pprof *p, const char *name, uint32_t *type)
 }
 
 /*
- * A profile is somebody else's bytes: root does not read it. The file is open already; what parses it is the
- * user behind sudo, or nobody.
+ * A profile is somebody else's bytes: root does not read it. The file is open already; what parses
+ * it is the user behind sudo, or nobody.
  */
 static const char *give_up_root(void)
 {

@@ -9,10 +9,12 @@
 
 #include "cli/pprof.h"
 
-/* The `rows` functions with the largest own share of sample type `type`, each with its share with callees. */
+/* The `rows` functions with the largest own share of sample type `type`, each with its share with
+ * callees. */
 bool report_top(const struct pprof *p, uint32_t type, uint32_t rows, FILE *out);
 
-/* One line a stack: comm;root;...;leaf value, sorted. `comm` only where the samples have that label. */
+/* One line a stack: comm;root;...;leaf value, sorted. `comm` only where the samples have that
+ * label. */
 bool report_folded(const struct pprof *p, uint32_t type, FILE *out);
 
 /* One line a mapping. */

@@ -137,7 +137,9 @@ static void write_lines(struct folded *f, FILE *out)
 bool report_folded(const struct pprof *p, uint32_t type, FILE *out)
 {
 	struct frame_names n;
-	struct folded f = { .names = &n, .budget = { .limit = PPROF_MEMORY_MAX }, .seed = hash_seed() };
+	struct folded f = { .names = &n,
+			    .budget = { .limit = PPROF_MEMORY_MAX },
+			    .seed = hash_seed() };
 	bool ok = frame_names_make(&n, p);
 
 	f.arena.budget = &f.budget;

@@ -44,8 +44,8 @@ bool report_mappings(const struct pprof *p, FILE *out)
 	for (uint32_t i = 0; i < p->locations.count; i++)
 		if (p->locations.items[i].mapping != PPROF_NONE)
 			locations[p->locations.items[i].mapping]++;
-	fprintf(out, "%16s-%-16s %8s %9s %s %s %s\n", "start", "limit", "offset", "locations", "has ",
-		"build-id", "file");
+	fprintf(out, "%16s-%-16s %8s %9s %s %s %s\n", "start", "limit", "offset", "locations",
+		"has ", "build-id", "file");
 	for (uint32_t i = 0; i < p->mappings.count; i++)
 		write_mapping(p, &p->mappings.items[i], locations[i], out);
 	free(locations);

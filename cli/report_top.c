@@ -12,7 +12,8 @@
 
 struct row {
 	uint32_t name;
-	uint32_t last_sample; /* 1-based: the sample that was counted last, so that recursion counts once */
+	uint32_t last_sample; /* 1-based: the sample that was counted last, so that recursion counts
+				 once */
 	int64_t flat;
 	int64_t cumulative;
 };
@@ -33,7 +34,7 @@ static void count_sample(const struct frame_names *n, struct row *rows, uint32_t
 			 int64_t value)
 {
 	const struct pprof_sample *s = &n->p->samples.items[number];
-	const uint32_t *stack = n->p->stack.items + s->first_location;
+	const uint32_t *stack = PPROF_RANGE(n->p->stack, s->first_location, s->location_count);
 
 	for (uint32_t i = 0; i < s->location_count; i++) {
 		uint32_t frames = frame_count(n, stack[i]);
@@ -72,7 +73,8 @@ static void write_rows(const struct frame_names *n, const struct row *rows, uint
 {
 	int64_t sum = 0;
 
-	fprintf(out, "%10s %7s %7s %10s %7s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "function");
+	fprintf(out, "%10s %7s %7s %10s %7s  %s\n", "flat", "flat%", "sum%", "cum", "cum%",
+		"function");
 	for (uint32_t i = 0; i < count; i++) {
 		char flat[SAMPLE_VALUE_MAX];
 		char cumulative[SAMPLE_VALUE_MAX];

@@ -10,7 +10,7 @@
 #include "cli/record_options.h"
 #include "cli/role_users.h"
 
-#define ROLE_ARGUMENTS_MAX 40
+#define ROLE_ARGUMENTS_MAX  40
 #define ROLE_ARGUMENT_BYTES 2048 /* of all arguments together */
 
 struct role_command {

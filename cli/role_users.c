@@ -17,11 +17,11 @@
 
 #include "policy/policy.h"
 
-#define LOCK_PATH "/run/belfry-record.lock"
-#define LOCK_TRIES 100          /* of LOCK_PAUSE each: another recording starts within a second */
+#define LOCK_PATH     "/run/belfry-record.lock"
+#define LOCK_TRIES    100	/* of LOCK_PAUSE each: another recording starts within a second */
 #define LOCK_PAUSE_NS 100000000 /* 100 ms */
-#define UIDS_NEEDED 3
-#define STATUS_MAX 4096
+#define UIDS_NEEDED   3
+#define STATUS_MAX    4096
 
 static bool system_users(struct role_users *u)
 {
@@ -80,7 +80,8 @@ static void take_process(struct uid_set *s, int proc, const char *pid)
 	len = read(fd, status, sizeof(status) - 1);
 	close(fd);
 	status[len > 0 ? len : 0] = '\0';
-	/* The name comes first in the file and is chosen by the process, but a newline in it is escaped. */
+	/* The name comes first in the file and is chosen by the process, but a newline in it is
+	 * escaped. */
 	take_status_line(s, status, "\nUid:");
 	take_status_line(s, status, "\nGid:");
 }
@@ -166,7 +167,8 @@ static bool free_users(struct role_users *u, char *problem, size_t size)
 	uid_t first;
 
 	if (!take_running(&set)) {
-		snprintf(problem, size, "cannot list /proc to find free user ids: %s", strerror(errno));
+		snprintf(problem, size, "cannot list /proc to find free user ids: %s",
+			 strerror(errno));
 		return false;
 	}
 	take_dynamic_units(&set);
@@ -174,7 +176,8 @@ static bool free_users(struct role_users *u, char *problem, size_t size)
 		first = uid_set_find(&set, start_somewhere(), UIDS_NEEDED);
 	} while (first && run_has_name(&set, first));
 	if (!first) {
-		snprintf(problem, size, "no three free user ids between %u and %u: create the users %s, %s and %s",
+		snprintf(problem, size,
+			 "no three free user ids between %u and %u: create the users %s, %s and %s",
 			 DYNAMIC_UID_FIRST, DYNAMIC_UID_LAST, policy_collector.user,
 			 policy_symbolizer.user, policy_uploader.user);
 		return false;
@@ -212,7 +215,9 @@ bool role_users_find(struct role_users *u, char *problem, size_t size)
 		return true;
 	u->lock = lock_take();
 	if (u->lock < 0) {
-		snprintf(problem, size, "cannot lock %s, which keeps two recordings from using the same user ids: %s",
+		snprintf(problem, size,
+			 "cannot lock %s, which keeps two recordings from using the same user ids: "
+			 "%s",
 			 LOCK_PATH, strerror(-u->lock));
 		return false;
 	}

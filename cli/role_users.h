@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* systemd's range for dynamic users (systemd's doc/UIDS-GIDS): no package and no administrator uses it. */
+/* systemd's range for dynamic users (systemd's doc/UIDS-GIDS): no package and no administrator uses
+ * it. */
 #define DYNAMIC_UID_FIRST 61184u
-#define DYNAMIC_UID_LAST 65519u
+#define DYNAMIC_UID_LAST  65519u
 
 struct role_users {
 	uid_t collector;
@@ -22,8 +23,8 @@ struct role_users {
 };
 
 /*
- * The system users of the policies where all exist, else free uids. A lock keeps two recordings that start at
- * the same time from choosing the same. Returns false and a sentence in `problem`.
+ * The system users of the policies where all exist, else free uids. A lock keeps two recordings
+ * that start at the same time from choosing the same. Returns false and a sentence in `problem`.
  */
 bool role_users_find(struct role_users *u, char *problem, size_t size);
 

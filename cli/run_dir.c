@@ -17,11 +17,11 @@
 #include "cli/inherited_fds.h"
 #include "cli/privileges.h"
 
-#define DEPTH_MAX 3
+#define DEPTH_MAX	  3
 #define PROFILE_BYTES_MAX (4ull << 30)
-#define REMOVE_TRIES 200           /* of REMOVE_PAUSE_NS each: 10 s, if the supervisors are slow */
-#define REMOVE_PAUSE_NS 50000000   /* 50 ms */
-#define KEEPER_DISCARD 'D'         /* message: remove the output file */
+#define REMOVE_TRIES	  200	   /* of REMOVE_PAUSE_NS each: 10 s, if the supervisors are slow */
+#define REMOVE_PAUSE_NS	  50000000 /* 50 ms */
+#define KEEPER_DISCARD	  'D'	   /* message: remove the output file */
 
 /* Returns the descriptor of a new folder, or -errno. */
 static int make_folder(const char *path, uid_t uid, gid_t gid, mode_t mode)
@@ -79,19 +79,22 @@ bool run_dir_make(struct run_dir *d, const struct role_users *u, char *problem, 
 	error = make_folders(d, u);
 	if (!error)
 		return true;
-	snprintf(problem, size, "cannot make the private directory %s: %s", d->path, strerror(-error));
+	snprintf(problem, size, "cannot make the private directory %s: %s", d->path,
+		 strerror(-error));
 	rmdir(d->ipc);
 	rmdir(d->profiles);
 	rmdir(d->path);
 	return false;
 }
 
-/* -- the keeper ---------------------------------------------------------------------------------- */
+/* -- the keeper ----------------------------------------------------------------------------------
+ */
 
 static int keeper_seccomp(void)
 {
-	static const char *const calls[] = { "read",      "unlinkat",   "clock_nanosleep", "nanosleep",
-					     "exit_group", "rt_sigreturn", "restart_syscall" };
+	static const char *const calls[] = { "read",	       "unlinkat",   "clock_nanosleep",
+					     "nanosleep",      "exit_group", "rt_sigreturn",
+					     "restart_syscall" };
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int error = filter ? 0 : -ENOMEM;
 
@@ -182,7 +185,8 @@ void run_dir_end(struct run_dir *d)
 	waitpid(d->keeper, NULL, 0);
 }
 
-/* -- emptying ------------------------------------------------------------------------------------- */
+/* -- emptying -------------------------------------------------------------------------------------
+ */
 
 static void empty(int fd, int depth);
 

@@ -4,10 +4,12 @@
  *
  *   /run/belfry-record.XXXXXX   root, 0711: nothing of others' making can appear in it
  *     ipc/                      the symbolizer's, group ipc, 0750: the sockets
- *     profiles/                 the uploader's, group reader, 02750: what it writes the launcher can read
+ *     profiles/                 the uploader's, group reader, 02750: what it writes the launcher
+ * can read
  *
- * The roles' supervisors empty the two folders, since these belong to their users. A keeper removes the rest: a process of uid 0
- * without any capability that can read a pipe, remove names, and nothing else (seccomp).
+ * The roles' supervisors empty the two folders, since these belong to their users. A keeper removes
+ * the rest: a process of uid 0 without any capability that can read a pipe, remove names, and
+ * nothing else (seccomp).
  */
 #ifndef BELFRY_CLI_RUN_DIR_H
 #define BELFRY_CLI_RUN_DIR_H
@@ -24,12 +26,12 @@
 
 struct run_dir {
 	char path[RUN_DIR_PATH_MAX];
-	char ipc[RUN_DIR_PATH_MAX];      /* path of ipc/ */
+	char ipc[RUN_DIR_PATH_MAX];	 /* path of ipc/ */
 	char profiles[RUN_DIR_PATH_MAX]; /* path of profiles/ */
 	int ipc_fd;
 	int profiles_fd;
 	uint64_t profile_bytes; /* what profiles/ may grow to */
-	int keeper_pipe;        /* -1: no keeper runs */
+	int keeper_pipe;	/* -1: no keeper runs */
 	pid_t keeper;
 };
 

@@ -9,7 +9,7 @@
 
 struct scale {
 	const char *unit;   /* as profiles name it */
-	double factor;      /* of that unit, in the scale's base */
+	double factor;	    /* of that unit, in the scale's base */
 	const char *family; /* "s" or "B": which steps apply */
 };
 
@@ -26,10 +26,9 @@ struct step {
 
 /* Largest first: the first step that the value reaches is taken, or the family's last. */
 static const struct step steps[] = {
-	{ "s", 3600, "h" },    { "s", 60, "min" },    { "s", 1, "s" },
-	{ "s", 1e-3, "ms" },   { "s", 1e-6, "us" },   { "s", 1e-9, "ns" },
-	{ "B", 1 << 30, "GB" }, { "B", 1 << 20, "MB" }, { "B", 1 << 10, "kB" },
-	{ "B", 1, "B" },
+	{ "s", 3600, "h" },	{ "s", 60, "min" },  { "s", 1, "s" },	     { "s", 1e-3, "ms" },
+	{ "s", 1e-6, "us" },	{ "s", 1e-9, "ns" }, { "B", 1 << 30, "GB" }, { "B", 1 << 20, "MB" },
+	{ "B", 1 << 10, "kB" }, { "B", 1, "B" },
 };
 
 static const struct scale *scale_of(struct pprof_string unit)

@@ -20,19 +20,20 @@
 #include "ipc/cursor.h"
 #include "ipc/seqpacket.h"
 
-#define MESSAGE_LEN 8 /* event, detail: 4 bytes each */
-#define END_ROLE 1u   /* the launcher's only message: event END_ROLE, detail 0 */
-#define END_SECONDS 5
+#define MESSAGE_LEN    8  /* event, detail: 4 bytes each */
+#define END_ROLE       1u /* the launcher's only message: event END_ROLE, detail 0 */
+#define END_SECONDS    5
 #define EARLY_DEATH_MS 1000
 #define EARLY_PAUSE_MS 100
 
-/* -- the supervisor's own process ----------------------------------------------------------------- */
+/* -- the supervisor's own process -----------------------------------------------------------------
+ */
 
 struct keeping {
 	const struct supervisor_options *o;
 	int channel;
-	pid_t role;     /* 0 = does not run */
-	int role_fd;    /* pidfd */
+	pid_t role;  /* 0 = does not run */
+	int role_fd; /* pidfd */
 	int64_t started_ms;
 	int64_t deaths[SUPERVISOR_RESTARTS]; /* ms of the last deaths, a ring */
 	uint32_t death_count;
@@ -191,7 +192,8 @@ static void __attribute__((noreturn)) keep(const struct supervisor_options *o, i
 	_exit(0);
 }
 
-static void __attribute__((noreturn)) supervisor_run(const struct supervisor_options *o, int channel)
+static void __attribute__((noreturn))
+supervisor_run(const struct supervisor_options *o, int channel)
 {
 	int kept[] = { channel, o->folder };
 	int error;
@@ -202,14 +204,15 @@ static void __attribute__((noreturn)) supervisor_run(const struct supervisor_opt
 	setsid(); /* Ctrl-C at the terminal is the launcher's to act on */
 	error = privileges_drop(o->who);
 	if (error) {
-		dprintf(STDERR_FILENO, "belfry: cannot become user %u for the %s: %s\n", o->who->uid,
-			o->role, strerror(-error));
+		dprintf(STDERR_FILENO, "belfry: cannot become user %u for the %s: %s\n",
+			o->who->uid, o->role, strerror(-error));
 		_exit(2);
 	}
 	keep(o, channel);
 }
 
-/* -- the launcher's side -------------------------------------------------------------------------- */
+/* -- the launcher's side --------------------------------------------------------------------------
+ */
 
 int supervisor_start(struct supervisor *s, const struct supervisor_options *o)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervisor: a process that keeps one role running. It has become the role's user before it starts the role, holds no
- * capability, and starts the role again when that dies, although the launcher has no rights left by then.
- * The launcher holds one end of a socket pair: when it closes it, or dies, the supervisor ends the role,
- * empties the role's folder and ends itself.
+ * supervisor: a process that keeps one role running. It has become the role's user before it starts
+ * the role, holds no capability, and starts the role again when that dies, although the launcher
+ * has no rights left by then. The launcher holds one end of a socket pair: when it closes it, or
+ * dies, the supervisor ends the role, empties the role's folder and ends itself.
  */
 #ifndef BELFRY_CLI_SUPERVISOR_H
 #define BELFRY_CLI_SUPERVISOR_H
@@ -16,14 +16,14 @@
 #include "cli/role_command.h"
 
 /* A role that dies so often cannot be helped by starting it again. */
-#define SUPERVISOR_RESTARTS 20
+#define SUPERVISOR_RESTARTS	    20
 #define SUPERVISOR_RESTARTS_SECONDS 10
 
 enum supervisor_event {
 	SUPERVISOR_STARTED = 1, /* the role runs; detail = its pid */
-	SUPERVISOR_DIED,        /* it died and is started again; detail = its wait status */
-	SUPERVISOR_FINISHED,    /* it exited with 0, or was ended by supervisor_end_role() */
-	SUPERVISOR_GAVE_UP,     /* it died too often; detail = its last wait status */
+	SUPERVISOR_DIED,	/* it died and is started again; detail = its wait status */
+	SUPERVISOR_FINISHED,	/* it exited with 0, or was ended by supervisor_end_role() */
+	SUPERVISOR_GAVE_UP,	/* it died too often; detail = its last wait status */
 	SUPERVISOR_EVENTS
 };
 
@@ -43,7 +43,7 @@ struct supervisor_options {
 	const char *role;
 	const struct role_command *command;
 	const struct person *who;
-	int folder;      /* emptied at the end */
+	int folder;	 /* emptied at the end */
 	bool quiet_exit; /* exit 0 means that its work is done; else the role is started again */
 };
 
@@ -53,7 +53,8 @@ int supervisor_start(struct supervisor *s, const struct supervisor_options *o);
 /* Takes what the supervisor has to say. Returns true when it said something. Never blocks. */
 bool supervisor_read(struct supervisor *s);
 
-/* Ends the role (SIGTERM, after 5 s SIGKILL); the folder stays as it is until supervisor_close(). */
+/* Ends the role (SIGTERM, after 5 s SIGKILL); the folder stays as it is until supervisor_close().
+ */
 void supervisor_end_role(struct supervisor *s);
 
 /* Ends role and supervisor and waits for both. */

@@ -8,7 +8,8 @@
 
 #include "ipc/utf8.h"
 
-/* Control characters (C0, DEL, C1), and what changes direction or has no width: Unicode 15, chapter 23. */
+/* Control characters (C0, DEL, C1), and what changes direction or has no width: Unicode 15,
+ * chapter 23. */
 static bool code_point_is_hidden(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad || c == 0x61c ||

@@ -7,17 +7,18 @@
 
 #include "cli/pprof_merge.h"
 #include "cli/pprof_read.h"
+#include "cli/pprof_write.h"
 #include "cli/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void merge_twice(const struct pprof *p)
+static void merge_twice(const struct pprof *p, int fd)
 {
 	struct pprof_merge_label label = { .key = "pid", .number = 1 };
 	struct pprof_merge *m = pprof_merge_new();
 
 	if (!pprof_merge_add(m, p, &label, 1, false) && !pprof_merge_add(m, p, &label, 1, true))
-		pprof_merge_finish(m);
+		pprof_write(pprof_merge_finish(m), fd);
 	pprof_merge_free(m);
 }
 
@@ -34,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		report_folded(&p, report_count_type(&p), out);
 	}
 	report_mappings(&p, out);
+	merge_twice(&p, fileno(out));
 	fclose(out);
-	merge_twice(&p);
 	pprof_free(&p);
 	return 0;
 }

@@ -9,8 +9,8 @@
 #include "tests/unit/profile_bytes.h"
 
 /*
- * strings: 0 "", 1 samples, 2 count, 3 main, 4 leaf, 5 /bin/demo. Ids are sparse and in no order, tables come
- * after the sample that needs them.
+ * strings: 0 "", 1 samples, 2 count, 3 main, 4 leaf, 5 /bin/demo. Ids are sparse and in no order,
+ * tables come after the sample that needs them.
  */
 static struct bytes small_profile(void)
 {
@@ -98,7 +98,9 @@ static void a_decompression_bomb_meets_the_limit(void **state)
 	const uint32_t size = 64u << 20;
 	uint8_t *zeros = calloc(1, size);
 	uint8_t *packed = malloc(1 << 20);
-	z_stream z = { .next_in = zeros, .avail_in = size, .next_out = packed, .avail_out = 1 << 20 };
+	z_stream z = {
+		.next_in = zeros, .avail_in = size, .next_out = packed, .avail_out = 1 << 20
+	};
 	uint8_t *out = NULL;
 	uint32_t len = 0;
 
@@ -144,12 +146,13 @@ static const char *problem_with(struct bytes *b)
 
 static void wrong_varints_are_refused(void **state)
 {
-	/* Field 9, then eleven bytes; then ten bytes whose last has more than the one bit that is left. */
-	struct bytes long_one = { .data = { 0x48, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-					    0xff, 0x01 },
+	/* Field 9, then eleven bytes; then ten bytes whose last has more than the one bit that is
+	 * left. */
+	struct bytes long_one = { .data = { 0x48, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					    0xff, 0xff, 0x01 },
 				  .len = 12 };
-	struct bytes wide_one = { .data = { 0x48, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-					    0x02 },
+	struct bytes wide_one = { .data = { 0x48, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					    0xff, 0x02 },
 				  .len = 11 };
 
 	(void)state;
@@ -162,11 +165,19 @@ static void wrong_varints_are_refused(void **state)
 static void lengths_beyond_the_file_are_refused(void **state)
 {
 	struct bytes b = { .len = 0 };
+	struct bytes wrapped = small_profile();
 
 	(void)state;
 	put_varint(&b, 2 << 3 | 2);
 	put_varint(&b, UINT64_MAX);
-	assert_string_equal(problem_with(&b), "not a profile: the protocol buffer encoding is broken");
+	assert_string_equal(problem_with(&b),
+			    "not a profile: the protocol buffer encoding is broken");
+	/* 2^32 + 1: its low 32 bits alone would fit. */
+	put_varint(&wrapped, 100 << 3 | 2);
+	put_varint(&wrapped, (1ull << 32) + 1);
+	put_varint(&wrapped, 0);
+	assert_string_equal(problem_with(&wrapped),
+			    "not a profile: the protocol buffer encoding is broken");
 }
 
 static void unknown_fields_are_skipped(void **state)
@@ -184,6 +195,17 @@ static void unknown_fields_are_skipped(void **state)
 	assert_null(pprof_read(&p, b.data, b.len));
 	assert_small_profile(&p);
 	pprof_free(&p);
+}
+
+/* A string that is a number: refused, and nothing is read through it. */
+static void wrong_wire_types_are_refused(void **state)
+{
+	struct bytes b = { .len = 0 };
+
+	(void)state;
+	put_number(&b, 6, 1);
+	assert_string_equal(problem_with(&b),
+			    "not a profile: the protocol buffer encoding is broken");
 }
 
 static void references_to_nothing_are_named(void **state)
@@ -225,7 +247,8 @@ static void other_files_are_told_apart(void **state)
 
 	(void)state;
 	text.len = (uint32_t)strlen(strcpy((char *)text.data, "#!/bin/sh\necho\n"));
-	assert_string_equal(problem_with(&text), "not a profile: the protocol buffer encoding is broken");
+	assert_string_equal(problem_with(&text),
+			    "not a profile: the protocol buffer encoding is broken");
 	put_string(&first, "not empty");
 	assert_string_equal(problem_with(&first),
 			    "not a profile: the first string of its table is not empty");
@@ -241,6 +264,7 @@ int main(void)
 		cmocka_unit_test(wrong_varints_are_refused),
 		cmocka_unit_test(lengths_beyond_the_file_are_refused),
 		cmocka_unit_test(unknown_fields_are_skipped),
+		cmocka_unit_test(wrong_wire_types_are_refused),
 		cmocka_unit_test(references_to_nothing_are_named),
 		cmocka_unit_test(value_counts_must_match_the_types),
 		cmocka_unit_test(other_files_are_told_apart),

@@ -10,8 +10,9 @@
 #include "tests/unit/profile_bytes.h"
 
 /*
- * Two stacks: leaf <- main (3), and a location without lines <- main (2), 0x20 into /lib/x.so, which is mapped from
- * its offset 0. strings: 1 samples, 2 count, 3 main, 4 leaf, 5 file, 6 comm, 7 demo.
+ * Two stacks: leaf <- main (3), and a location without lines <- main (2), 0x20 into /lib/x.so,
+ * which is mapped from its offset 0. strings: 1 samples, 2 count, 3 main, 4 leaf, 5 file, 6 comm, 7
+ * demo.
  */
 static struct bytes profile(const char *leaf, const char *comm)
 {
@@ -81,11 +82,10 @@ static void top_counts_own_and_cumulative_values(void **state)
 	char *text = report(&b, false);
 
 	(void)state;
-	assert_string_equal(text,
-			    "      flat   flat%    sum%        cum    cum%  function\n"
-			    "         3  60.00%  60.00%          3  60.00%  leaf\n"
-			    "         2  40.00% 100.00%          2  40.00%  x.so+0x20\n"
-			    "         0   0.00% 100.00%          5 100.00%  main\n");
+	assert_string_equal(text, "      flat   flat%    sum%        cum    cum%  function\n"
+				  "         3  60.00%  60.00%          3  60.00%  leaf\n"
+				  "         2  40.00% 100.00%          2  40.00%  x.so+0x20\n"
+				  "         0   0.00% 100.00%          5 100.00%  main\n");
 	free(text);
 }
 
@@ -115,9 +115,9 @@ static void hidden_characters_become_visible(void **state)
 	(void)state;
 	assert_string_equal(escaped("Caf\xc3\xa9;::operator()", out), "Caf\xc3\xa9;::operator()");
 	assert_string_equal(escaped("\x7f\t", out), "\\x7f\\x09");
-	assert_string_equal(escaped("\xc2\x9b", out), "\\u{9b}");         /* C1: CSI */
-	assert_string_equal(escaped("\xe2\x80\xae", out), "\\u{202e}");   /* right-to-left override */
-	assert_string_equal(escaped("\xc0\xaf", out), "\\xc0\\xaf");      /* overlong '/' */
+	assert_string_equal(escaped("\xc2\x9b", out), "\\u{9b}");	/* C1: CSI */
+	assert_string_equal(escaped("\xe2\x80\xae", out), "\\u{202e}"); /* right-to-left override */
+	assert_string_equal(escaped("\xc0\xaf", out), "\\xc0\\xaf");	/* overlong '/' */
 	assert_string_equal(escaped("\xed\xa0\x80", out), "\\xed\\xa0\\x80"); /* surrogate */
 }
 
