@@ -387,7 +387,8 @@ static void read_file(struct cursor *c, char out[JOURNAL_FILE_MAX])
 		out[n++] = (char)cursor_u8(c);
 	}
 	out[n] = '\0';
-	if (!journal_file_valid(out))
+	/* A zero byte would end the text before the value ends. */
+	if (strlen(out) != n || !journal_file_valid(out))
 		c->bad = true;
 }
 

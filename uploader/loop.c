@@ -39,7 +39,7 @@ static int take_messages(struct loop *l, int most)
 /* What the symbolizer has handed over already would be lost otherwise. */
 static void take_the_rest(struct loop *l)
 {
-	struct pollfd fd = { .fd = nng_channel_poll_fd(l->channel), .events = POLLIN };
+	struct pollfd fd = { .fd = l->channel_fd, .events = POLLIN };
 	int taken = 0;
 
 	while (taken < LINGER_MESSAGES && poll(&fd, 1, LINGER_MS) > 0) {
@@ -70,7 +70,7 @@ static uint64_t monotonic_ms(void)
 int loop_run(struct loop *l)
 {
 	struct pollfd fds[] = {
-		{ .fd = nng_channel_poll_fd(l->channel), .events = POLLIN },
+		{ .fd = l->channel_fd, .events = POLLIN },
 		{ .fd = l->signal_fd, .events = POLLIN },
 	};
 	uint64_t next_tick = monotonic_ms() + TICK_MS;

@@ -10,6 +10,7 @@
 
 struct loop {
 	struct nng_channel *channel;
+	int channel_fd; /* readable when a message waits; asked for before seccomp, since nng makes it then */
 	struct intake *intake;
 	struct sink *sink;
 	int signal_fd; /* SIGTERM, SIGINT */

@@ -97,12 +97,15 @@ static int open_channel(struct uploader *u)
 					       .receive_max = PROFILE_MESSAGE_MAX };
 	int error = nng_channel_open(&u->loop.channel, &o);
 
-	if (error)
+	if (error) {
 		log_error("channel", "%s: %s", u->profiles_path, strerror(-error));
+		return error;
+	}
+	u->loop.channel_fd = nng_channel_poll_fd(u->loop.channel);
 	u->loop.intake = &u->intake;
 	u->loop.sink = u->intake.sink;
 	u->loop.once = u->options.once;
-	return error;
+	return u->loop.channel_fd < 0 ? -EIO : 0;
 }
 
 int main(int argc, char **argv)

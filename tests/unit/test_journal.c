@@ -406,6 +406,7 @@ static void reader_is_strict(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_non_null(journal_entry_decode(wrong[i], (uint32_t)strlen(wrong[i]), &e));
+	assert_non_null(journal_entry_decode("removed time=1 bytes=2 file=a\0b", 31, &e));
 	assert_null(journal_entry_decode("removed time=1 bytes=2 file=a", 29, &e));
 	assert_null(journal_entry_decode("gone stream=00000000000000ff", 28, &e));
 	assert_int_equal(e.account.collector_stream, 255);
