@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outlet: messages on their way to the uploader. A bounded queue in front of the profile channel; what was taken into it is
+ * promised in a window's account, so it is never dropped here: what does not fit is refused at the door.
+ */
+#ifndef BELFRY_SYMBOLIZER_OUTLET_H
+#define BELFRY_SYMBOLIZER_OUTLET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/nng_channel.h"
+#include "ipc/profile_channel.h"
+
+struct outlet;
+
+int outlet_new(struct outlet **out, uint64_t bytes_max);
+void outlet_free(struct outlet *o);
+
+/* The channel is opened late (it starts threads). */
+void outlet_attach(struct outlet *o, struct nng_channel *channel);
+
+/* Whether a message with `pprof_len` bytes of profile would be taken now, after `pending` bytes of others. */
+bool outlet_has_room(const struct outlet *o, uint64_t pending, uint64_t pprof_len);
+
+/* Takes a message (its sequence number is given here). Returns 0, -ENOBUFS or -ENOMEM. */
+int outlet_add(struct outlet *o, struct profile_message *m);
+
+/* Sends what the channel takes now. */
+void outlet_flush(struct outlet *o);
+
+bool outlet_empty(const struct outlet *o);
+
+#endif
