@@ -162,8 +162,8 @@ static int startup_failure(const struct recording *r)
 
 	if (r->interrupts)
 		return refuse(EXIT_CODE_ABORTED, "interrupted before the recording began");
-	if (c->exited && WIFEXITED(c->status) && WEXITSTATUS(c->status) == EXIT_CODE_PREFLIGHT)
-		return EXIT_CODE_PREFLIGHT;
+	if (c->exited && WIFEXITED(c->status) && WEXITSTATUS(c->status) <= EXIT_CODE_PREFLIGHT)
+		return EXIT_CODE_PREFLIGHT; /* it refused, and has said why */
 	if (c->exited && WIFSIGNALED(c->status))
 		return refuse(EXIT_CODE_ROLE,
 			      "the collector was killed by signal %d (%s) while it started",

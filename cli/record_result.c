@@ -170,7 +170,9 @@ static void print_summary(struct result *x, bool *unbalanced)
 	ledger_print(&x->table, x->out);
 	*unbalanced = print_difference(x) || !x->table.balanced;
 	if (!p->samples.count)
-		fputs("no samples: nothing that was to be recorded ran on a CPU\n", x->out);
+		fputs(x->table.taken ? "no sample has arrived: see the losses above\n" :
+				       "no samples: nothing that was to be recorded ran on a CPU\n",
+		      x->out);
 	else if (!report_top(p, pprof_shown_type(p), TOP_SHOWN, x->out))
 		fputs("no memory for the table of functions\n", x->out);
 	fflush(x->out);
