@@ -18,6 +18,7 @@
 #include "policy/confine.h"
 
 #define PIDS_MAX 256
+#define NEEDS " (needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH)"
 #define AGAIN_NS 100000000 /* 100 ms: longer than a role takes to confine itself, or a worker lives */
 
 enum { AUDIT_EQUAL = 0, AUDIT_MISMATCH = 1, AUDIT_CANNOT_LOOK = 2 };
@@ -32,6 +33,7 @@ struct audit {
 	uint32_t seen;
 	uint32_t mismatches;
 	uint32_t failures;
+	uint32_t hidden; /* processes with a role's name whose program this user may not see */
 	uid_t role_uids[3]; /* of the main processes, (uid_t)-1 = not seen */
 };
 
@@ -111,6 +113,23 @@ static void look_at_host(struct audit *a)
 	a->host.landlock_abi = landlock_abi();
 }
 
+/* By its name only, which anybody may choose: good enough to say why nothing is shown. */
+static bool looks_like_role(pid_t pid)
+{
+	char path[64];
+	char name[32] = "";
+	FILE *comm;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	comm = fopen(path, "re");
+	if (!comm)
+		return false;
+	if (!fgets(name, sizeof(name), comm))
+		name[0] = '\0';
+	fclose(comm);
+	return strncmp(name, "belfry-", strlen("belfry-")) == 0;
+}
+
 /* Every process whose program is a role's. */
 static int find_roles(struct audit *a)
 {
@@ -125,8 +144,13 @@ static int find_roles(struct audit *a)
 	while ((entry = readdir(processes)) && a->pid_count < PIDS_MAX) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (pid > 0 && audit_process_role(pid, program))
+		if (pid <= 0)
+			continue;
+		errno = 0;
+		if (audit_process_role(pid, program))
 			a->pids[a->pid_count++] = pid;
+		else if (errno == EACCES && looks_like_role(pid))
+			a->hidden++;
 	}
 	closedir(processes);
 	return 0;
@@ -194,11 +218,9 @@ static void audit_one(struct audit *a, pid_t pid)
 	if (error == -ESRCH && !a->chosen)
 		return; /* ended meanwhile */
 	if (error) {
-		fprintf(stderr, "belfry audit: process %d: %s\n", pid,
-			error == -ESRCH ? "no running role" :
-			error == -EACCES || error == -EPERM ?
-					  "permission denied (needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH)" :
-					  strerror(-error));
+		fprintf(stderr, "belfry audit: process %d: %s%s\n", pid,
+			error == -ESRCH ? "no running role" : strerror(-error),
+			error == -EACCES || error == -EPERM ? NEEDS : "");
 		a->failures++;
 		return;
 	}
@@ -216,6 +238,11 @@ static void audit_one(struct audit *a, pid_t pid)
 
 static int conclude(const struct audit *a)
 {
+	if (a->hidden)
+		fprintf(stderr, "belfry audit: %u process%s named belfry-...: permission denied" NEEDS "\n",
+			a->hidden, a->hidden == 1 ? "" : "es");
+	if (!a->seen && a->hidden)
+		return AUDIT_CANNOT_LOOK;
 	if (!a->seen) {
 		fprintf(stderr, "belfry audit: no role is running%s%s\n",
 			a->run_dir ? " with run directory " : "", a->run_dir ? a->run_dir : "");
@@ -228,7 +255,7 @@ static int conclude(const struct audit *a)
 	       a->mismatches == 1 ? "" : "es");
 	if (a->mismatches)
 		return AUDIT_MISMATCH;
-	return a->failures ? AUDIT_CANNOT_LOOK : AUDIT_EQUAL;
+	return a->failures || a->hidden ? AUDIT_CANNOT_LOOK : AUDIT_EQUAL;
 }
 
 int audit_main(int argc, char **argv)
