@@ -417,6 +417,24 @@ static void one_surviving_label_does_not_name_the_next_section(void **state)
 	built_file_remove(&f);
 }
 
+/* Between two exports may lie any number of functions that .dynsym does not list. */
+static void an_exported_label_without_size_names_its_first_byte(void **state)
+{
+	struct built_file f = built_file_from(
+		".globl label\n.type label,@function\nlabel: nop\nnop\nret\n"
+		".section .note.GNU-stack,\"\",@progbits\n",
+		"s", "-nostdlib -shared");
+	uint64_t label = address_by_nm(&f, "label");
+
+	(void)state;
+	assert_string_equal(name_of_symbol(&f, label + 1), "label");
+	run_command("strip -s %s", f.path);
+	built_file_open(&f);
+	assert_string_equal(name_of_symbol(&f, label), "label");
+	assert_string_equal(name_of_symbol(&f, label + 1), "");
+	built_file_remove(&f);
+}
+
 /* As `strip --keep-symbol` leaves it: the unwinder's table still knows where the nameless functions start. */
 static void one_surviving_label_does_not_name_the_functions_behind_it(void **state)
 {
@@ -448,6 +466,7 @@ int main(void)
 		cmocka_unit_test(programs_of_each_kind_agree_with_nm),
 		cmocka_unit_test(a_stripped_library_names_what_it_exports_only),
 		cmocka_unit_test(without_section_headers_the_dynamic_segment_leads_to_the_symbols),
+		cmocka_unit_test(an_exported_label_without_size_names_its_first_byte),
 		cmocka_unit_test(one_surviving_label_does_not_name_the_next_section),
 		cmocka_unit_test(one_surviving_label_does_not_name_the_functions_behind_it),
 	};

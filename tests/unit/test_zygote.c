@@ -259,34 +259,46 @@ static bool lives(pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
+/* The parent that dies. Its own child keeps a copy of the socket open, so that only the death signal can end the zygote. */
+static void parent_main(int report)
+{
+	struct zygote_limits z = zygote_limits();
+	pid_t pids[2];
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	zygote_start(&policy_symbolizer, &z);
+	pids[0] = only_child();
+	usleep(100000);
+	pids[1] = fork();
+	if (pids[1] == 0) {
+		pause();
+		_exit(0);
+	}
+	if (write(report, pids, sizeof(pids)) != sizeof(pids))
+		_exit(1);
+	pause();
+	_exit(0);
+}
+
 static void the_zygote_ends_with_its_parent(void **state)
 {
 	int report[2];
-	pid_t zygote = 0;
+	pid_t pids[2];
 	pid_t pid;
 
 	(void)state;
 	assert_int_equal(pipe(report), 0);
 	pid = fork();
-	if (pid == 0) {
-		struct zygote_limits z = zygote_limits();
-		pid_t mine;
-
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		zygote_start(&policy_symbolizer, &z);
-		mine = only_child();
-		usleep(100000);
-		if (write(report[1], &mine, sizeof(mine)) != sizeof(mine))
-			_exit(1);
-		pause();
-	}
-	assert_int_equal(read(report[0], &zygote, sizeof(zygote)), sizeof(zygote));
-	assert_true(lives(zygote));
+	if (pid == 0)
+		parent_main(report[1]);
+	assert_int_equal(read(report[0], pids, sizeof(pids)), sizeof(pids));
+	assert_true(lives(pids[0]));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	for (int i = 0; i < 100 && lives(zygote); i++)
+	for (int i = 0; i < 100 && lives(pids[0]); i++)
 		usleep(10000);
-	assert_false(lives(zygote));
+	assert_false(lives(pids[0]));
+	kill(pids[1], SIGKILL);
 	close(report[0]);
 	close(report[1]);
 }
