@@ -179,15 +179,22 @@ static void compare_capabilities(struct comparison *c, const struct audit_thread
 
 /* -- the process's own report ------------------------------------------------------------- */
 
+/* A worker is a fork of the zygote, confined by it; all others speak for themselves. */
+static bool is_own_report(const struct comparison *c, const struct report *r)
+{
+	bool worker = strcmp(c->a->process, "worker") == 0;
+
+	return strcmp(r->role, c->p->role) == 0 &&
+	       strcmp(r->process, worker ? "zygote" : c->a->process) == 0 &&
+	       (worker || r->pid == (uint32_t)c->a->threads[0].status.inner_pid);
+}
+
 static void compare_report(struct comparison *c)
 {
 	const struct audit_descriptors *d = &c->a->descriptors;
 	const struct report *r = &d->report;
 	char text[AUDIT_SET_MAX];
 
-	/* Zygote and workers are forks of a process that has told: they inherit Landlock. */
-	if (strcmp(c->a->process, "main") != 0)
-		return;
 	if (!d->has_report) {
 		mismatch(c, c->a->pid, "no report: it has not finished confining itself");
 		return;
@@ -196,8 +203,7 @@ static void compare_report(struct comparison *c)
 		mismatch(c, c->a->pid, "%s", d->report_problem);
 		return;
 	}
-	if (strcmp(r->role, c->p->role) != 0 || strcmp(r->process, c->a->process) != 0 ||
-	    r->pid != (uint32_t)c->a->threads[0].status.inner_pid)
+	if (!is_own_report(c, r))
 		mismatch(c, c->a->pid, "report is that of %s %s %u", r->role, r->process, r->pid);
 	if (r->given_up & ~c->p->capabilities_optional)
 		mismatch(c, c->a->pid, "gave up %s, which is not optional",

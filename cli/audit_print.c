@@ -56,12 +56,10 @@ static void print_landlock(const struct policy *p, const struct audit_process *a
 	printf("  %-14s", "landlock");
 	if (!p->landlock)
 		printf("none, as in the policy\n");
-	else if (strcmp(a->process, "main") != 0)
-		printf("as its main process\n");
 	else if (!a->descriptors.has_report || a->descriptors.report_problem)
 		printf("unknown\n");
 	else if (a->descriptors.report.landlock_abi)
-		printf("ABI %u (its own report)\n", a->descriptors.report.landlock_abi);
+		printf("ABI %u (by its report)\n", a->descriptors.report.landlock_abi);
 	else
 		printf("none (kernel: ABI %d)\n", h->landlock_abi);
 }

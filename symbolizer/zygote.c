@@ -111,7 +111,10 @@ static uint32_t serve(int requests, const struct policy *p, const struct zygote_
 static void zygote_main(int requests, const struct policy *p, const struct zygote_limits *l)
 {
 	uint32_t alive = 0;
+	int landlock = confine_landlock(p, NULL, 0); /* no path at all, not even the sockets' */
 
+	if (landlock < 0 || confine_report(p, "zygote", landlock, 0, false) != 0)
+		_exit(1);
 	limit_children(&l->worker);
 	if (confine_seccomp(p, "zygote") != 0)
 		_exit(1);
