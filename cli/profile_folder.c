@@ -83,8 +83,8 @@ static bool label_value(struct pprof_string s, const char *name, char *out, size
 	size_t len = strlen(name);
 	size_t value;
 
-	if (s.len < prefix + len + 1 || memcmp(s.text, LABEL_PREFIX, prefix) ||
-	    memcmp(s.text + prefix, name, len) || s.text[prefix + len] != '=')
+	if (s.len < prefix + len + 1 || memcmp(s.text, LABEL_PREFIX, prefix) != 0 ||
+	    memcmp(s.text + prefix, name, len) != 0 || s.text[prefix + len] != '=')
 		return false;
 	value = s.len - prefix - len - 1;
 	if (value >= size)

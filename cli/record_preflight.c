@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/stat.h>
@@ -83,26 +84,38 @@ static bool check_capabilities(char *problem, size_t size)
 	return false;
 }
 
+/* Whether ids mean here what they mean to the kernel: one range, 0 to 0, of all 32 bits. */
+static bool ids_are_the_kernels(void)
+{
+	char text[64] = "";
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	unsigned long fields[3];
+	char *at = text;
+
+	if (!map)
+		return true; /* a kernel without user namespaces */
+	if (!fgets(text, sizeof(text), map))
+		*text = '\0';
+	fclose(map);
+	for (int i = 0; i < 3; i++)
+		fields[i] = strtoul(at, &at, 10);
+	return fields[0] == 0 && fields[1] == 0 && fields[2] == UINT_MAX;
+}
+
 static bool check_namespaces(char *problem, size_t size)
 {
-	unsigned int inside, outside, count;
 	struct stat st;
-	FILE *map;
-	int fields;
 
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_PID_NAMESPACE) {
 		snprintf(problem, size,
 			 "this is a pid namespace (a container): processes have other numbers in "
-			 "the kernel, and the host's are not visible; record on the host, or with "
-			 "docker run --pid=host");
+			 "the "
+			 "kernel, and the host's are not visible; record on the host, or with "
+			 "docker "
+			 "run --pid=host");
 		return false;
 	}
-	map = fopen("/proc/self/uid_map", "re");
-	if (!map)
-		return true;
-	fields = fscanf(map, "%u %u %u", &inside, &outside, &count);
-	fclose(map);
-	if (fields == 3 && (outside != 0 || inside != 0 || count != UINT_MAX)) {
+	if (!ids_are_the_kernels()) {
 		snprintf(problem, size,
 			 "this is a user namespace: its root has no rights over the kernel; "
 			 "record on the host");

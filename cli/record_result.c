@@ -43,30 +43,34 @@ static void add_comments(struct result *x)
 	pprof_merge_comment(x->merge, text);
 }
 
-static const char *merge(struct result *x)
+static uint64_t count_samples(const struct pprof *p)
 {
-	const char *problem;
-	uint32_t type;
+	uint32_t type = report_count_type(p);
+	uint64_t sum = 0;
 
-	x->merge = pprof_merge_new();
-	if (!x->merge)
-		return "no memory";
-	problem = profile_folder_merge(&x->folder, x->merge, x->r->command.pid);
-	if (!problem)
-		problem = pprof_merge_default_types(x->merge,
-						    NS_PER_SECOND / x->r->options->frequency);
-	if (problem)
-		return problem;
-	add_comments(x);
-	x->profile = pprof_merge_finish(x->merge);
-	type = report_count_type(x->profile);
-	for (uint32_t i = 0; i < x->profile->samples.count; i++) {
-		int64_t value =
-			x->profile->values.items[(size_t)i * x->profile->sample_type_count + type];
+	for (uint32_t i = 0; i < p->samples.count; i++) {
+		int64_t value = p->values.items[(size_t)i * p->sample_type_count + type];
 
-		x->merged_samples += value > 0 ? (uint64_t)value : 0;
+		sum += value > 0 ? (uint64_t)value : 0;
 	}
-	return NULL;
+	return sum;
+}
+
+/* The merged profile, or NULL and a sentence. */
+static const struct pprof *merge(struct result *x, const char **problem)
+{
+	x->merge = pprof_merge_new();
+	*problem = "no memory";
+	if (!x->merge)
+		return NULL;
+	*problem = profile_folder_merge(&x->folder, x->merge, x->r->command.pid);
+	if (!*problem)
+		*problem = pprof_merge_default_types(x->merge,
+						     NS_PER_SECOND / x->r->options->frequency);
+	if (*problem)
+		return NULL;
+	add_comments(x);
+	return pprof_merge_finish(x->merge);
 }
 
 /* A text report into the output file. Returns 0 or -errno. */
@@ -170,8 +174,8 @@ static void print_summary(struct result *x, bool *unbalanced)
 	ledger_print(&x->table, x->out);
 	*unbalanced = print_difference(x) || !x->table.balanced;
 	if (!p->samples.count)
-		fputs(x->table.taken ? "no sample has arrived: see the losses above\n" :
-				       "no samples: nothing that was to be recorded ran on a CPU\n",
+		fputs(x->table.taken ? "no sample has arrived: see the losses above\n"
+				     : "no samples: nothing that was to be recorded ran on a CPU\n",
 		      x->out);
 	else if (!report_top(p, pprof_shown_type(p), TOP_SHOWN, x->out))
 		fputs("no memory for the table of functions\n", x->out);
@@ -183,13 +187,16 @@ static int finish(struct result *x)
 	const struct counters_record *last =
 		x->r->collector.stopped ? &x->r->collector.counters : NULL;
 	int error = profile_folder_account(&x->folder, last, &x->table);
-	const char *problem = error ? strerror(-error) : merge(x);
+	const char *problem = error ? strerror(-error) : NULL;
 	bool unbalanced = false;
 
-	if (problem) {
+	if (!problem)
+		x->profile = merge(x, &problem);
+	if (!x->profile) {
 		fprintf(stderr, "belfry: cannot read the recorded profiles back: %s\n", problem);
 		return EXIT_CODE_OUTPUT;
 	}
+	x->merged_samples = count_samples(x->profile);
 	error = write_output(x);
 	print_summary(x, &unbalanced);
 	if (error) {

@@ -52,7 +52,7 @@ void sample_value_format(int64_t value, struct pprof_string unit, char out[SAMPL
 	}
 	scaled = (double)value * scale->factor;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		if (strcmp(steps[i].family, scale->family))
+		if (strcmp(steps[i].family, scale->family) != 0)
 			continue;
 		chosen = &steps[i];
 		if (fabs(scaled) >= chosen->from * 0.99999)
