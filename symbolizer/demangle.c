@@ -19,9 +19,10 @@ struct output {
 };
 
 /*
- * Output can grow exponentially with the input (substitutions of substitutions), and the callback has no way to say stop. The
- * library's callback functions keep their state on the stack, so it is left by a jump as soon as no more fits. One thing is on the
- * heap, the buffer of a punycode identifier (at most 64 KiB): it is lost, in a process that ends after its request.
+ * Output can grow exponentially with the input (substitutions of substitutions), and the callback
+ * has no way to say stop. The library's callback functions keep their state on the stack, so it is
+ * left by a jump as soon as no more fits. One thing is on the heap, the buffer of a punycode
+ * identifier (at most 64 KiB): it is lost, in a process that ends after its request.
  */
 static void output_take(const char *text, size_t len, void *context)
 {

@@ -33,7 +33,8 @@ static uint32_t word_length(const struct cursor *c)
 {
 	uint32_t n = 0;
 
-	while (n < cursor_left(c) && c->data[c->offset + n] != ' ' && c->data[c->offset + n] != '\t')
+	while (n < cursor_left(c) && c->data[c->offset + n] != ' ' &&
+	       c->data[c->offset + n] != '\t')
 		n++;
 	return n;
 }

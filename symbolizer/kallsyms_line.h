@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kallsyms_line: one line of /proc/kallsyms: `ffffffff81000000 T name` with `\t[module]` behind it for a module's. */
+/*
+ * kallsyms_line: one line of /proc/kallsyms: `ffffffff81000000 T name` with `\t[module]` behind it
+ * for a module's.
+ */
 #ifndef BELFRY_SYMBOLIZER_KALLSYMS_LINE_H
 #define BELFRY_SYMBOLIZER_KALLSYMS_LINE_H
 
@@ -10,14 +13,17 @@
 
 struct kallsyms_line {
 	uint64_t address;
-	char type;        /* letter as in nm(1) */
+	char type;	  /* letter as in nm(1) */
 	const char *name; /* into the line, not NUL-terminated */
 	uint32_t name_len;
 	const char *module; /* without brackets; module_len 0 for the kernel proper */
 	uint32_t module_len;
 };
 
-/* `line` without its newline. False when it is not of that form. What stands behind the module is ignored. */
+/*
+ * `line` without its newline. False when it is not of that form. What stands behind the module is
+ * ignored.
+ */
 bool kallsyms_line_parse(const char *line, uint32_t len, struct kallsyms_line *out);
 
 /* Types that are code: t, T, w, W. */

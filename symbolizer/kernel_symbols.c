@@ -9,7 +9,7 @@
 #include "symbolizer/kallsyms_line.h"
 #include "symbolizer/kernel_table.h"
 
-#define READ_CHUNK (64u << 10)
+#define READ_CHUNK   (64u << 10)
 #define MODULE_SLOTS 16384u /* twice KERNEL_MODULES_MAX, a power of two */
 
 /* What has been read of a text that is not finished yet. */
@@ -139,7 +139,10 @@ static uint16_t find_module(struct reading *r, const char *name, uint32_t len)
 	return (uint16_t)r->module_count++;
 }
 
-/* Of several names of one address the one to show: global before weak before local, then the fewest leading underscores. */
+/*
+ * Of several names of one address the one to show: global before weak before local, then the fewest
+ * leading underscores.
+ */
 static uint16_t rank_of(const struct kallsyms_line *l)
 {
 	uint32_t underscores = 0;
@@ -210,7 +213,9 @@ static void take_text(struct reading *r, const char *text, size_t len)
 	}
 }
 
-/* Makes the table of what was read. What was there before is replaced only by something complete. */
+/*
+ * Makes the table of what was read. What was there before is replaced only by something complete.
+ */
 static const char *finish(struct kernel_symbols *k)
 {
 	struct reading *r = k->reading;

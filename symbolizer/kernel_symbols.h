@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_symbols: names of kernel addresses, from /proc/kallsyms (read through a descriptor that the collector passed on). */
+/*
+ * kernel_symbols: names of kernel addresses, from /proc/kallsyms (read through a descriptor that
+ * the collector passed on).
+ */
 #ifndef BELFRY_SYMBOLIZER_KERNEL_SYMBOLS_H
 #define BELFRY_SYMBOLIZER_KERNEL_SYMBOLS_H
 
@@ -12,7 +15,10 @@ struct kernel_symbols;
 int kernel_symbols_new(struct kernel_symbols **out);
 void kernel_symbols_free(struct kernel_symbols *k);
 
-/* Feeds text in any chunking; the last call has len 0. Returns NULL or a constant sentence (bad line, budget). */
+/*
+ * Feeds text in any chunking; the last call has len 0. Returns NULL or a constant sentence (bad
+ * line, budget).
+ */
 const char *kernel_symbols_feed(struct kernel_symbols *k, const char *text, size_t len);
 
 /* Reads the whole of `fd` from its start (pread). Replaces what was there. Same result as feed. */

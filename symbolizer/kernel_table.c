@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * kallsyms has no sizes. A symbol reaches to the next one, but the last of a module, or of the kernel's text, would reach to
- * the next module: that far it is believed. The longest functions of kernels are some 30 KiB.
+ * kallsyms has no sizes. A symbol reaches to the next one, but the last of a module, or of the
+ * kernel's text, would reach to the next module: that far it is believed. The longest functions of
+ * kernels are some 30 KiB.
  */
 #define LAST_SYMBOL_REACH (64u << 10)
 
@@ -25,7 +26,10 @@ static int order_symbols(const void *a, const void *b)
 	return order(a, b);
 }
 
-/* The kernel's own part is sorted already, modules and BPF programs are appended: mostly there is nothing to do. */
+/*
+ * The kernel's own part is sorted already, modules and BPF programs are appended: mostly there is
+ * nothing to do.
+ */
 static void sort_symbols(struct kernel_symbol *symbols, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
@@ -55,8 +59,8 @@ static bool add_region(struct kernel_table *t, uint64_t base, uint32_t first)
 	return true;
 }
 
-const char *kernel_table_build(struct kernel_table *t, struct kernel_symbol *symbols, uint32_t count,
-			       char *names, uint32_t *module_names)
+const char *kernel_table_build(struct kernel_table *t, struct kernel_symbol *symbols,
+			       uint32_t count, char *names, uint32_t *module_names)
 {
 	*t = (struct kernel_table){ 0 };
 	sort_symbols(symbols, count);
@@ -132,7 +136,10 @@ bool kernel_table_find(const struct kernel_table *t, uint64_t address, uint32_t 
 	delta = address - t->regions[region].base;
 	low = t->regions[region].first;
 	end = region + 1 < t->region_count ? t->regions[region + 1].first : t->count;
-	/* The region's base is a symbol, so `low` never lies above the address. Halving without a branch: 3x faster here. */
+	/*
+	 * The region's base is a symbol, so `low` never lies above the address. Halving without a
+	 * branch: 3x faster here.
+	 */
 	for (left = end - low; left > 1;) {
 		uint32_t half = left / 2;
 

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #define RECORDS_MIN 1024u
-#define NAME_BYTES_PER_ADDRESS 64u /* C++ names have about 60 on average, and addresses share them */
+#define NAME_BYTES_PER_ADDRESS                                                                     \
+	64u /* C++ names have about 60 on average, and addresses share them */
 #define STRINGS_MIN (1u << 20)
 
 void symbol_files_init(struct symbol_files *s, const struct symbols_limits *limits,
@@ -101,7 +102,10 @@ void symbol_files_remove(struct symbol_files *s, struct symbol_file *f)
 	s->records--;
 }
 
-/* No answer about it is on its way. What waits for a file that may never be sent again is no reason to keep it. */
+/*
+ * No answer about it is on its way. What waits for a file that may never be sent again is no reason
+ * to keep it.
+ */
 static bool at_rest(const struct symbol_file *f)
 {
 	return !f->in_flight && (f->queued == 0 || f->fd < 0);
@@ -136,7 +140,9 @@ bool symbol_files_open(struct symbol_files *s, struct symbol_file *f, int fd)
 	struct symbol_file *old = s->oldest;
 
 	while (s->open >= s->open_max && old) {
-		/* A file with queued offsets may lose its descriptor: it is then asked for again. */
+		/*
+		 * A file with queued offsets may lose its descriptor: it is then asked for again.
+		 */
 		if (old->fd >= 0 && !old->in_flight && !old->pinned) {
 			close_descriptor(s, old);
 			s->counters->files_evicted++;
@@ -160,8 +166,12 @@ bool symbol_files_make_room(struct symbol_files *s, struct symbol_file *f)
 {
 	struct symbol_file *old = s->oldest;
 
-	/* A file whose names fill its share starts anew, or its later functions would never be named. */
-	if (f->cache.strings_len > SYMBOL_CACHE_STRINGS_MAX - 8192 && !f->in_flight && f->queued == 0)
+	/*
+	 * A file whose names fill its share starts anew, or its later functions would never be
+	 * named.
+	 */
+	if (f->cache.strings_len > SYMBOL_CACHE_STRINGS_MAX - 8192 && !f->in_flight &&
+	    f->queued == 0)
 		symbol_files_clear_cache(s, f);
 	while (full(s) && old) {
 		if (old != f && at_rest(old) && old->cache.count)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_files: the files that the collector passed on: descriptor, what is known of each, and its cache. Bounded in descriptors, records,
- * addresses and bytes of names; the least recently used goes first, never one that a worker is reading.
+ * symbol_files: the files that the collector passed on: descriptor, what is known of each, and its
+ * cache. Bounded in descriptors, records, addresses and bytes of names; the least recently used
+ * goes first, never one that a worker is reading.
  */
 #ifndef BELFRY_SYMBOLIZER_SYMBOL_FILES_H
 #define BELFRY_SYMBOLIZER_SYMBOL_FILES_H
@@ -13,7 +14,7 @@
 #include "symbolizer/symbols.h"
 
 #define SYMBOL_FILE_BUCKETS 4096u
-#define SYMBOL_DENIALS 256u
+#define SYMBOL_DENIALS	    256u
 
 struct symbol_file {
 	uint64_t file_id;
@@ -23,11 +24,11 @@ struct symbol_file {
 	uint64_t change_time;
 	int fd; /* owned; -1 = none */
 	struct file_info info;
-	bool identified;  /* the build id was asked for */
-	bool hopeless;    /* no offset of it has an address: nothing to ask */
-	bool in_flight;   /* a worker is reading it */
-	bool pinned;      /* never given up: the vDSO */
-	uint32_t queued;  /* entries in state QUEUED */
+	bool identified; /* the build id was asked for */
+	bool hopeless;	 /* no offset of it has an address: nothing to ask */
+	bool in_flight;	 /* a worker is reading it */
+	bool pinned;	 /* never given up: the vDSO */
+	uint32_t queued; /* entries in state QUEUED */
 	uint64_t denied_until_ms;
 	uint64_t told_missing_ms; /* 0 = not yet */
 	struct symbol_cache cache;
@@ -53,8 +54,8 @@ struct symbol_files {
 	uint64_t strings_max;
 	uint32_t open;
 	uint32_t records;
-	uint64_t addresses; /* entries over all caches */
-	uint64_t strings;   /* bytes of names over all caches */
+	uint64_t addresses;		   /* entries over all caches */
+	uint64_t strings;		   /* bytes of names over all caches */
 	struct symbols_counters *counters; /* not owned */
 	struct symbol_file *buckets[SYMBOL_FILE_BUCKETS];
 	struct symbol_file *newest;
@@ -74,7 +75,10 @@ struct symbol_file *symbol_files_add(struct symbol_files *s, uint64_t file_id);
 /* Marks as most recently used. */
 void symbol_files_touch(struct symbol_files *s, struct symbol_file *f);
 
-/* Gives `f` its descriptor, from another file where the limit is reached. False: no room, fd still the caller's. */
+/*
+ * Gives `f` its descriptor, from another file where the limit is reached. False: no room, fd still
+ * the caller's.
+ */
 bool symbol_files_open(struct symbol_files *s, struct symbol_file *f, int fd);
 
 void symbol_files_remove(struct symbol_files *s, struct symbol_file *f);

@@ -23,7 +23,9 @@ static uint32_t collect_queued(const struct symbol_file *f, struct worker_reques
 	return r->count;
 }
 
-/* The request waits in the worker's socket before the worker exists, so the zygote never sees it. */
+/*
+ * The request waits in the worker's socket before the worker exists, so the zygote never sees it.
+ */
 static int send_request(int mine, int theirs, int zygote, const struct symbol_file *f,
 			const struct worker_request *r)
 {

@@ -27,8 +27,8 @@ enum job_state {
 };
 
 /*
- * Asks about up to WORKER_OFFSETS_MAX queued entries of `file`, which go to state ASKED. `request` is scratch space.
- * Returns 0 or -errno; on failure nothing has changed.
+ * Asks about up to WORKER_OFFSETS_MAX queued entries of `file`, which go to state ASKED. `request`
+ * is scratch space. Returns 0 or -errno; on failure nothing has changed.
  */
 int symbol_job_start(struct symbol_job *j, struct symbol_file *file, int zygote,
 		     struct worker_request *request, uint64_t now_ms);

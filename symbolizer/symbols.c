@@ -12,7 +12,7 @@
 #include "symbolizer/symbol_job.h"
 #include "symbolizer/vdso.h"
 
-#define BUSY_WAIT_MS 100
+#define BUSY_WAIT_MS	 100
 #define MISSING_AGAIN_MS 30000
 
 struct symbols {
@@ -165,9 +165,7 @@ enum file_result symbols_add_file(struct symbols *s, const struct file_message *
 	s->now_ms = clock_ms();
 	if (!f || f->fd >= 0) {
 		close(fd);
-		return m->file_id < FILE_ID_FIRST ? FILE_REFUSED
-		       : f			  ? FILE_ACCEPTED
-						  : FILE_NO_ROOM;
+		return m->file_id < FILE_ID_FIRST ? FILE_REFUSED : f ? FILE_ACCEPTED : FILE_NO_ROOM;
 	}
 	until = symbol_files_denied(&s->files, f, s->now_ms);
 	if (until) {
@@ -299,7 +297,8 @@ static void deny_file(struct symbols *s, struct symbol_file *f)
 	if (!f->pinned)
 		symbol_files_deny(&s->files, f, f->denied_until_ms);
 	s->counters.files_denied++;
-	log_warn("worker_died", "a worker died over a file, which is denied for %u s: inode=%llu size=%llu",
+	log_warn("worker_died",
+		 "a worker died over a file, which is denied for %u s: inode=%llu size=%llu",
 		 s->limits.deny_seconds, (unsigned long long)f->inode, (unsigned long long)f->size);
 }
 

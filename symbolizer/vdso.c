@@ -11,7 +11,10 @@
 
 #define VDSO_MAX (64u << 10) /* x86-64 has 8 KiB, arm64 4 KiB */
 
-/* The kernel's own headers, so they are believed: where the sections or the segments end, the image ends. */
+/*
+ * The kernel's own headers, so they are believed: where the sections or the segments end, the image
+ * ends.
+ */
 static uint64_t image_size(const Elf64_Ehdr *header)
 {
 	const uint8_t *image = (const uint8_t *)header;

@@ -26,7 +26,10 @@ struct place {
 	uint32_t rank; /* index of the address among the sorted ones */
 };
 
-/* What an answer needs while it is made. Freed by the process's end in a worker, by answer_free() in tests. */
+/*
+ * What an answer needs while it is made. Freed by the process's end in a worker, by answer_free()
+ * in tests.
+ */
 struct answer {
 	struct elf_file file;
 	bool open;
@@ -60,8 +63,8 @@ static int order_addresses(const void *a, const void *b)
 
 static uint32_t rank_of(const struct answer *a, uint64_t address)
 {
-	const uint64_t *at = bsearch(&address, a->addresses, a->address_count,
-				     sizeof(address), order_addresses);
+	const uint64_t *at =
+		bsearch(&address, a->addresses, a->address_count, sizeof(address), order_addresses);
 
 	return (uint32_t)(at - a->addresses);
 }
@@ -92,7 +95,9 @@ static void set_detail(struct worker_file *f, const char *what)
 	snprintf(f->detail, sizeof(f->detail), "%s", what);
 }
 
-/* Everything that is parsed of the file, except the names themselves. Returns false without memory. */
+/*
+ * Everything that is parsed of the file, except the names themselves. Returns false without memory.
+ */
 static bool examine(struct answer *a, const struct elf_source *source,
 		    const struct worker_request *r, struct worker_file *f)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker: one process for one request about one file. It reads a file that its owner made to break it, so it holds nothing but
- * that file and the socket of its answer, has little time and memory, and may die.
+ * worker: one process for one request about one file. It reads a file that its owner made to break
+ * it, so it holds nothing but that file and the socket of its answer, has little time and memory,
+ * and may die.
  */
 #ifndef BELFRY_SYMBOLIZER_WORKER_H
 #define BELFRY_SYMBOLIZER_WORKER_H
@@ -26,8 +27,8 @@ struct worker_output {
 };
 
 /*
- * Answers `r` from `source`: FILE, NAMES, END. Returns false when memory ran out or the output was refused; the answer then has
- * no END and counts as a death.
+ * Answers `r` from `source`: FILE, NAMES, END. Returns false when memory ran out or the output was
+ * refused; the answer then has no END and counts as a death.
  */
 bool worker_answer(const struct elf_source *source, const struct worker_request *r,
 		   const struct worker_output *output);

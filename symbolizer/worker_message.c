@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#define REQUEST_MAGIC 0x51575242u /* "BRWQ" */
+#define REQUEST_MAGIC	 0x51575242u /* "BRWQ" */
 #define REQUEST_IDENTIFY 1u
 
 #define NAME_HAS_ADDRESS 1u
-#define NAME_HAS_SYMBOL 2u
-#define NAME_SAME 4u /* the system name is the name */
-#define NAME_FLAGS (NAME_HAS_ADDRESS | NAME_HAS_SYMBOL | NAME_SAME)
+#define NAME_HAS_SYMBOL	 2u
+#define NAME_SAME	 4u /* the system name is the name */
+#define NAME_FLAGS	 (NAME_HAS_ADDRESS | NAME_HAS_SYMBOL | NAME_SAME)
 
 void worker_request_encode(struct builder *b, const struct worker_request *r)
 {
@@ -128,7 +128,10 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-/* Copies a text of at most `most` bytes; a NUL inside makes it shorter, which the checks on its content see. */
+/*
+ * Copies a text of at most `most` bytes; a NUL inside makes it shorter, which the checks on its
+ * content see.
+ */
 static bool take_text(struct cursor *c, char *out, uint32_t most)
 {
 	uint32_t len = cursor_u16(c);
@@ -168,7 +171,8 @@ const char *worker_packet_decode(const uint8_t *data, uint32_t len, struct worke
 	p->type = (enum worker_packet_type)type;
 	if (p->type == WORKER_NAMES) {
 		p->body = c;
-		return p->count > WORKER_OFFSETS_MAX ? "answer has more names than were asked for" : NULL;
+		return p->count > WORKER_OFFSETS_MAX ? "answer has more names than were asked for"
+						     : NULL;
 	}
 	if (p->count != 0)
 		return "answer counts what it does not have";
@@ -206,8 +210,7 @@ const char *worker_name_decode(struct cursor *body, struct worker_name *n)
 			return "answer has a bad name";
 		n->system_name = n->name;
 		n->system_name_len = n->name_len;
-		if (!(flags & NAME_SAME) &&
-		    !take_name(body, &n->system_name, &n->system_name_len))
+		if (!(flags & NAME_SAME) && !take_name(body, &n->system_name, &n->system_name_len))
 			return "answer has a bad raw name";
 	}
 	return cursor_ok(body) ? NULL : "answer ends inside a name";

@@ -17,7 +17,7 @@
 #include "ipc/seqpacket.h"
 #include "policy/confine.h"
 
-#define REQUEST_BYTE 'W'
+#define REQUEST_BYTE	'W'
 #define WARM_UP_NUMBERS 256 /* 2 KiB: glibc's qsort uses the stack below 1 KiB */
 
 static int order_numbers(const void *a, const void *b)
@@ -28,7 +28,9 @@ static int order_numbers(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* glibc's qsort asks for the machine's memory (sysinfo) at its first large array, and never again. */
+/*
+ * glibc's qsort asks for the machine's memory (sysinfo) at its first large array, and never again.
+ */
 static void warm_up_qsort(void)
 {
 	uint64_t numbers[WARM_UP_NUMBERS];
@@ -48,7 +50,9 @@ static void set_limit(int resource, const char *name, rlim_t value)
 	}
 }
 
-/* Limits that workers inherit. Those of time are set by each worker: the zygote itself lives long. */
+/*
+ * Limits that workers inherit. Those of time are set by each worker: the zygote itself lives long.
+ */
 static void limit_children(const struct worker_limits *l)
 {
 	set_limit(RLIMIT_CORE, "CORE", 0);
@@ -67,7 +71,10 @@ static void refuse(int socket)
 	uint8_t packet[16];
 	struct builder b = builder_over(packet, sizeof(packet));
 
-	/* Closing a unix socket with something unread in it gives the peer ECONNRESET instead of the answer. */
+	/*
+	 * Closing a unix socket with something unread in it gives the peer ECONNRESET instead of
+	 * the answer.
+	 */
 	seqpacket_receive(socket, packet, sizeof(packet), NULL);
 	worker_bare_encode(&b, WORKER_BUSY);
 	seqpacket_send(socket, b.data, b.len, -1);
@@ -121,7 +128,9 @@ static void zygote_main(int requests, const struct policy *p, const struct zygot
 	for (;;) {
 		struct pollfd readable = { .fd = requests, .events = POLLIN };
 
-		/* A finished worker is a zombie until the next request: at most `children` of them. */
+		/*
+		 * A finished worker is a zombie until the next request: at most `children` of them.
+		 */
 		if (poll(&readable, 1, -1) < 0 && errno != EINTR)
 			_exit(1);
 		if (readable.revents)
@@ -151,13 +160,16 @@ static void zygote_begin(int requests, pid_t parent, const struct policy *p,
 	/* A mask that the role keeps for its own loop must not hold back a worker's alarm. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Ctrl-C reaches the whole foreground group; the zygote ends with its parent, not before. */
+	/*
+	 * Ctrl-C reaches the whole foreground group; the zygote ends with its parent, not before.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGALRM, SIG_DFL);
 	signal(SIGXCPU, SIG_DFL);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || keep_only(requests) != 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
+	    keep_only(requests) != 0)
 		_exit(1);
 	zygote_main(3, p, l);
 }

@@ -8,16 +8,18 @@
 #include "ipc/cursor.h"
 #include "symbolizer/elf/content_hash.h"
 
-#define NOTES_MAX (1u << 20)       /* bytes of one note segment or section that are looked at */
-#define NOTES_TOTAL_MAX (4u << 20) /* bytes of all of them: a file may claim 65,536 note segments */
-#define GO_NOTE_TYPE 4
-#define GO_ID_MIN 20      /* characters; real ones have 83: four hashes of 20, and three slashes */
-#define GO_ID_MAX 1024
-#define HASH_LEN 16
-#define HASH_CHUNK (64u << 10)
+#define NOTES_MAX	(1u << 20) /* bytes of one note segment or section that are looked at */
+#define NOTES_TOTAL_MAX (4u << 20) /* bytes of all of them: a file may claim 65,536 note segments  \
+				    */
+#define GO_NOTE_TYPE   4
+#define GO_ID_MIN      20 /* characters; real ones have 83: four hashes of 20, and three slashes */
+#define GO_ID_MAX      1024
+#define HASH_LEN       16
+#define HASH_CHUNK     (64u << 10)
 #define HASH_WHOLE_MAX (4u << 20) /* a file up to this size is hashed from end to end */
-#define HASH_EDGE (1u << 20)      /* of a larger one so much of both ends: string tables stand last */
-#define HASH_CODE_MAX (64u << 20) /* and so much executable code, which is in the page cache anyway */
+#define HASH_EDGE      (1u << 20) /* of a larger one so much of both ends, where names stand */
+#define HASH_CODE_MAX                                                                              \
+	(64u << 20) /* and so much executable code, which is in the page cache anyway */
 
 /* Three bytes in front of a hash make an id of 19 bytes that no linker produces. */
 static const uint8_t prefix_go[] = { 0xbe, 0x1f, 0x60 };
@@ -43,7 +45,9 @@ static uint32_t write_hex(char *out, uint32_t at, const uint8_t *bytes, uint32_t
 	return at;
 }
 
-/* One byte, or nothing but zeros, is what people write to switch the id off: many files share it. */
+/*
+ * One byte, or nothing but zeros, is what people write to switch the id off: many files share it.
+ */
 static bool gnu_id_trusted(const uint8_t *id, uint32_t len)
 {
 	uint8_t any = 0;
@@ -55,7 +59,10 @@ static bool gnu_id_trusted(const uint8_t *id, uint32_t len)
 	return any != 0;
 }
 
-/* Build systems overwrite Go's id with "redacted" and the like; a real one is hashes joined by slashes. */
+/*
+ * Build systems overwrite Go's id with "redacted" and the like; a real one is hashes joined by
+ * slashes.
+ */
 static bool go_id_trusted(const uint8_t *id, uint32_t len)
 {
 	return len >= GO_ID_MIN && len <= GO_ID_MAX && memchr(id, '/', len);
@@ -82,7 +89,10 @@ static void note_take(struct notes *n, const uint8_t *name, uint32_t name_len, u
 	}
 }
 
-/* Name and descriptor are each padded to the note's alignment, 4 or 8 (gABI chapter 5, and GNU property notes). */
+/*
+ * Name and descriptor are each padded to the note's alignment, 4 or 8 (gABI chapter 5, and GNU
+ * property notes).
+ */
 static uint32_t padding(uint32_t offset, uint32_t align)
 {
 	return (align - offset % align) % align;
@@ -135,7 +145,10 @@ static void notes_find(struct notes *n, const struct elf_file *e)
 		if (s->type == PT_NOTE)
 			notes_read(n, &e->source, s->offset, s->file_size, s->align);
 	}
-	/* Relocatable files and some linker scripts have the section only. Its alignment is always 4. */
+	/*
+	 * Relocatable files and some linker scripts have the section only. Its alignment is always
+	 * 4.
+	 */
 	for (uint32_t i = 0; i < e->section_count && n->gnu_len == 0; i++) {
 		const struct elf_section *s = &e->sections[i];
 
@@ -187,7 +200,10 @@ static bool hash_contents(struct content_hash *h, const struct elf_file *e, uint
 	content_hash_add(h, size, sizeof(size));
 	if (s->size <= HASH_WHOLE_MAX)
 		return hash_range(h, s, 0, s->size, chunk);
-	/* The ends hold the ELF header, the program headers and, as linkers write them, section headers and string tables. */
+	/*
+	 * The ends hold the ELF header, the program headers and, as linkers write them, section
+	 * headers and string tables.
+	 */
 	return hash_range(h, s, 0, HASH_EDGE, chunk) &&
 	       hash_range(h, s, s->size - HASH_EDGE, HASH_EDGE, chunk) && hash_code(h, e, chunk);
 }

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Odd constants with about half of their bits set: the fractions of sqrt(2), sqrt(3), sqrt(5), sqrt(7). */
+/*
+ * Odd constants with about half of their bits set: the fractions of sqrt(2), sqrt(3), sqrt(5),
+ * sqrt(7).
+ */
 #define K0 0x6a09e667f3bcc909ull
 #define K1 0xbb67ae8584caa73bull
 #define K2 0x3c6ef372fe94f82bull
@@ -35,7 +38,10 @@ static void absorb(struct content_hash *h, const uint8_t *block)
 	uint64_t b = word_at(block + 8);
 	uint64_t old = h->lane[0];
 
-	/* The old state is added back: a product with a zero factor must not wipe out what came before. */
+	/*
+	 * The old state is added back: a product with a zero factor must not wipe out what came
+	 * before.
+	 */
 	h->lane[0] = fold(h->lane[0] ^ a, K1 ^ b) + h->lane[1];
 	h->lane[1] = fold(h->lane[1] ^ b, K2 ^ a) + (old << 23 | old >> 41);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * content_hash: 128 bits over bytes, streamed. For telling files apart, not against forgery: whoever makes a file chooses
- * its build id anyway, which is why a build id is a name here and never the only key.
+ * content_hash: 128 bits over bytes, streamed. For telling files apart, not against forgery:
+ * whoever makes a file chooses its build id anyway, which is why a build id is a name here and
+ * never the only key.
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_CONTENT_HASH_H
 #define BELFRY_SYMBOLIZER_ELF_CONTENT_HASH_H

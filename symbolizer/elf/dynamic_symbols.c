@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dynamic symbol table as the run-time linker finds it: for files whose section headers are stripped or damaged.
- * PT_DYNAMIC does not say how many symbols there are; the hash tables do.
+ * The dynamic symbol table as the run-time linker finds it: for files whose section headers are
+ * stripped or damaged. PT_DYNAMIC does not say how many symbols there are; the hash tables do.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "symbolizer/elf/segments.h"
 #include "symbolizer/elf/symbol_table.h"
 
-#define DYNAMIC_BYTES_MAX (64u << 10)
+#define DYNAMIC_BYTES_MAX    (64u << 10)
 #define GNU_HASH_BUCKETS_MAX (16u << 20)
-#define CHAIN_CHUNK 1024u /* words of a chain read at once */
+#define CHAIN_CHUNK	     1024u /* words of a chain read at once */
 
 struct dynamic {
 	uint64_t symbols;
@@ -108,8 +108,9 @@ static bool gnu_last_bucket(const struct elf_file *e, uint64_t address, uint32_t
 }
 
 /*
- * DT_GNU_HASH: nbuckets, symoffset, bloom_size, bloom_shift, bloom words of 8 bytes, buckets, chain. Symbols are sorted by
- * bucket, so the chain of the highest bucket start ends with the last symbol: bit 0 of its chain word is set.
+ * DT_GNU_HASH: nbuckets, symoffset, bloom_size, bloom_shift, bloom words of 8 bytes, buckets,
+ * chain. Symbols are sorted by bucket, so the chain of the highest bucket start ends with the last
+ * symbol: bit 0 of its chain word is set.
  */
 static uint32_t count_by_gnu_hash(const struct elf_file *e, uint64_t address)
 {

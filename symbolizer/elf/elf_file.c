@@ -90,8 +90,8 @@ static enum elf_status read_header(struct elf_file *e, struct header *h, const c
 }
 
 /*
- * Counts that do not fit their 16 bits live in section header 0 (gABI, "Extended Section Header"): the number of
- * sections in sh_size, that of segments in sh_info.
+ * Counts that do not fit their 16 bits live in section header 0 (gABI, "Extended Section Header"):
+ * the number of sections in sh_size, that of segments in sh_info.
  */
 static const char *read_extended_counts(struct elf_file *e, struct header *h)
 {
@@ -105,9 +105,12 @@ static const char *read_extended_counts(struct elf_file *e, struct header *h)
 		return NULL;
 	if (h->section_entry_size != sizeof(raw) ||
 	    !elf_source_read(&e->source, raw, sizeof(raw), e->sections_offset)) {
-		/* Without it the sections are unknown, which is survivable; the segments are not. */
+		/*
+		 * Without it the sections are unknown, which is survivable; the segments are not.
+		 */
 		elf_file_warn(e, "section header 0 ends after the file");
-		return many_segments ? "section header 0, which counts the segments, is missing" : NULL;
+		return many_segments ? "section header 0, which counts the segments, is missing"
+				     : NULL;
 	}
 	first = take_section(&c);
 	if (many_sections)
@@ -263,7 +266,10 @@ const struct elf_code_range *elf_file_code_at(const struct elf_file *e, uint64_t
 	uint32_t low = 0;
 	uint32_t high = e->code_count;
 
-	/* The last range that starts at or before `address`. Overlapping ranges are a lie of the file: one of them answers. */
+	/*
+	 * The last range that starts at or before `address`. Overlapping ranges are a lie of the
+	 * file: one of them answers.
+	 */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf_file: headers, segments and sections of a 64-bit little-endian ELF file (System V gABI, chapter 4), read
- * through a bounded source. A damaged section table costs the sections, not the file: addresses need
- * only the program headers.
+ * elf_file: headers, segments and sections of a 64-bit little-endian ELF file (System V gABI,
+ * chapter 4), read through a bounded source. A damaged section table costs the sections, not the
+ * file: addresses need only the program headers.
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_ELF_FILE_H
 #define BELFRY_SYMBOLIZER_ELF_ELF_FILE_H
@@ -13,10 +13,11 @@
 #include "symbolizer/elf/elf_source.h"
 
 #define ELF_SEGMENTS_MAX 65536u
-#define ELF_SECTIONS_MAX (256u << 10) /* extended numbering has no limit of its own: 16 MiB of headers */
+#define ELF_SECTIONS_MAX                                                                           \
+	(256u << 10) /* extended numbering has no limit of its own: 16 MiB of headers */
 
 struct elf_segment {
-	uint32_t type;  /* PT_* */
+	uint32_t type;	/* PT_* */
 	uint32_t flags; /* PF_* */
 	uint64_t offset;
 	uint64_t vaddr;
@@ -37,7 +38,10 @@ struct elf_section {
 	uint64_t entry_size;
 };
 
-/* Addresses that can hold code: an executable section, or an executable segment where there are no sections. */
+/*
+ * Addresses that can hold code: an executable section, or an executable segment where there are no
+ * sections.
+ */
 struct elf_code_range {
 	uint64_t start;
 	uint64_t end; /* exclusive */
@@ -45,13 +49,14 @@ struct elf_code_range {
 
 struct elf_file {
 	struct elf_source source;
-	uint16_t type;    /* ET_* */
+	uint16_t type;	  /* ET_* */
 	uint16_t machine; /* EM_* */
 	uint64_t segments_offset;
 	uint64_t sections_offset;
 	struct elf_segment *segments; /* segment_count of them */
 	uint32_t segment_count;
-	struct elf_section *sections; /* section_count of them; none where the table is missing or damaged */
+	struct elf_section
+		*sections; /* section_count of them; none where the table is missing or damaged */
 	uint32_t section_count;
 	struct elf_code_range *code; /* code_count of them, by start address */
 	uint32_t code_count;
@@ -64,8 +69,12 @@ enum elf_status {
 	ELF_MALFORMED, /* *why says what; nothing to close */
 };
 
-/* Reads the headers. `why` is set to a constant sentence unless ELF_OK. The source stays the caller's. */
-enum elf_status elf_file_open(struct elf_file *e, const struct elf_source *source, const char **why);
+/*
+ * Reads the headers. `why` is set to a constant sentence unless ELF_OK. The source stays the
+ * caller's.
+ */
+enum elf_status elf_file_open(struct elf_file *e, const struct elf_source *source,
+			      const char **why);
 
 /* Frees the tables. */
 void elf_file_close(struct elf_file *e);

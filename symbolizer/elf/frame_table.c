@@ -6,11 +6,11 @@
 #include "ipc/cursor.h"
 
 #define HEADER_LEN 12u /* version, three encodings, pointer to .eh_frame, number of entries */
-#define ENTRY_LEN 8u   /* start of the function, its FDE: both 32 bits, signed */
+#define ENTRY_LEN  8u  /* start of the function, its FDE: both 32 bits, signed */
 
 /* DWARF pointer encodings (LSB Core 5.0, 10.5.1). */
-#define ENCODING_UDATA4 0x03
-#define ENCODING_PCREL_SDATA4 0x1b
+#define ENCODING_UDATA4		0x03
+#define ENCODING_PCREL_SDATA4	0x1b
 #define ENCODING_DATAREL_SDATA4 0x3b
 
 void frame_table_find(struct frame_table *t, const struct elf_file *e)

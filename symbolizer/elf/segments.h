@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segments: between file offsets and the file's own virtual addresses, by PT_LOAD. Never by a guessed load bias:
- * linkers make several executable segments whose address and offset differ by different amounts.
+ * segments: between file offsets and the file's own virtual addresses, by PT_LOAD. Never by a
+ * guessed load bias: linkers make several executable segments whose address and offset differ by
+ * different amounts.
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_SEGMENTS_H
 #define BELFRY_SYMBOLIZER_ELF_SEGMENTS_H
@@ -11,7 +12,9 @@
 
 #include "symbolizer/elf/elf_file.h"
 
-/* Address of the byte at `offset`. Where segments overlap in the file, an executable one answers. */
+/*
+ * Address of the byte at `offset`. Where segments overlap in the file, an executable one answers.
+ */
 bool segments_address(const struct elf_file *e, uint64_t offset, uint64_t *address);
 
 /* File offset of `address`, and how many bytes of its segment follow it in the file. */

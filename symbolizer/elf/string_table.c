@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define STRING_USUAL 128u  /* bytes that most names fit in */
-#define STRING_FILL (4u << 10) /* bytes read at least: neighbours are often asked for next */
+#define STRING_USUAL 128u	/* bytes that most names fit in */
+#define STRING_FILL  (4u << 10) /* bytes read at least: neighbours are often asked for next */
 
 void string_table_over(struct string_table *t, const struct elf_source *source, uint64_t offset,
 		       uint64_t size)
@@ -35,7 +35,10 @@ static bool window_cover(struct string_table *t, uint64_t at, uint32_t wanted)
 	return false;
 }
 
-/* Length of the string at `at` inside the window, at most `most`; *ended tells whether its NUL was seen. */
+/*
+ * Length of the string at `at` inside the window, at most `most`; *ended tells whether its NUL was
+ * seen.
+ */
 static size_t window_string(const struct string_table *t, uint64_t at, size_t most, bool *ended)
 {
 	size_t left = t->window_len - (size_t)(at - t->window_start);
@@ -52,7 +55,8 @@ size_t string_table_get(struct string_table *t, uint64_t at, char *out, size_t s
 	size_t len;
 
 	out[0] = '\0';
-	if (at >= t->size || size == 0 || size > STRING_WINDOW || !window_cover(t, at, STRING_USUAL))
+	if (at >= t->size || size == 0 || size > STRING_WINDOW ||
+	    !window_cover(t, at, STRING_USUAL))
 		return 0;
 	len = window_string(t, at, size - 1, &ended);
 	if (!ended && len < size - 1) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* string_table: NUL-terminated strings of an ELF string table, read through a window since the table may be huge. */
+/*
+ * string_table: NUL-terminated strings of an ELF string table, read through a window since the
+ * table may be huge.
+ */
 #ifndef BELFRY_SYMBOLIZER_ELF_STRING_TABLE_H
 #define BELFRY_SYMBOLIZER_ELF_STRING_TABLE_H
 
@@ -12,7 +15,7 @@
 
 struct string_table {
 	const struct elf_source *source; /* not owned */
-	uint64_t offset;                 /* of the table in the file */
+	uint64_t offset;		 /* of the table in the file */
 	uint64_t size;
 	uint64_t window_start; /* offset in the table of window[0] */
 	uint32_t window_len;
@@ -23,8 +26,9 @@ void string_table_over(struct string_table *t, const struct elf_source *source, 
 		       uint64_t size);
 
 /*
- * Copies the string at `at`, cut to `size` - 1 bytes, with a NUL; returns its (cut) length. 0 for an empty string and for
- * one that lies outside of the table or the file. A string that the table's end cuts is taken as it is.
+ * Copies the string at `at`, cut to `size` - 1 bytes, with a NUL; returns its (cut) length. 0 for
+ * an empty string and for one that lies outside of the table or the file. A string that the table's
+ * end cuts is taken as it is.
  */
 size_t string_table_get(struct string_table *t, uint64_t at, char *out, size_t size);
 

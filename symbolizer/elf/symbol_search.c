@@ -9,8 +9,9 @@
 #include "symbolizer/elf/string_table.h"
 
 #define ENTRIES_AT_ONCE 10922u /* 256 KiB of table a read */
-#define TIE_NAME_MAX 256u      /* bytes of a name that count when aliases are compared */
-#define TIES_MAX 65536u        /* comparisons by name: a file can give millions of aliases to one address */
+#define TIE_NAME_MAX	256u   /* bytes of a name that count when aliases are compared */
+#define TIES_MAX                                                                                   \
+	65536u /* comparisons by name: a file can give millions of aliases to one address */
 
 struct candidate {
 	bool present;
@@ -25,9 +26,9 @@ struct candidate {
 
 /* What is known so far about one address. */
 struct slot {
-	struct candidate sized;    /* best that covers it */
+	struct candidate sized;	   /* best that covers it */
 	struct candidate sizeless; /* best whose first following address this is */
-	uint64_t nearest;          /* highest symbol start for which this is the first following address */
+	uint64_t nearest; /* highest symbol start for which this is the first following address */
 	bool has_nearest;
 };
 
@@ -138,7 +139,10 @@ static void consider(struct symbol_search *s, struct candidate *best, const stru
 		*best = *c;
 }
 
-/* ARM, AArch64 and RISC-V mark code and data by local symbols $a, $t, $d, $x, with or without a suffix after a dot. */
+/*
+ * ARM, AArch64 and RISC-V mark code and data by local symbols $a, $t, $d, $x, with or without a
+ * suffix after a dot.
+ */
 static bool mapping_symbol(struct symbol_search *s, enum symbol_table_kind table,
 			   const struct symbol_entry *e)
 {
@@ -274,7 +278,10 @@ static bool sizeless_names(const struct symbol_search *s, const struct candidate
 	return !frame_table_starts_between(&s->frames, c->start, address);
 }
 
-/* Symbols before an address were noted at the first address that follows them; here they are carried on to the later ones. */
+/*
+ * Symbols before an address were noted at the first address that follows them; here they are
+ * carried on to the later ones.
+ */
 static void settle(struct symbol_search *s, const struct run *r, struct symbol_match *out)
 {
 	struct candidate sizeless = { 0 };

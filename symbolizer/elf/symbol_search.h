@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_search: names for a batch of addresses by one pass over both symbol tables. No index is built: the tables stream
- * through a small buffer while each address keeps the best symbol seen, so memory depends on the question, not on the file.
+ * symbol_search: names for a batch of addresses by one pass over both symbol tables. No index is
+ * built: the tables stream through a small buffer while each address keeps the best symbol seen, so
+ * memory depends on the question, not on the file.
  *
  * Which symbol names an address:
  * - a symbol with a size covers [value, value + size), cut at the end of its code range;
- * - among those that cover it, the one that starts last; for aliases: .symtab before .dynsym, function before untyped,
- *   global before weak before local, the longer one (so that all addresses of a function agree), fewer leading
- *   underscores, shorter name, first in byte order;
- * - where none covers it, the last symbol without a size before it, if no other symbol and no function of .eh_frame_hdr starts in
- *   between; not beyond the code range. In .dynsym only its very first byte: between two exports may lie any number of unlisted functions.
+ * - among those that cover it, the one that starts last; for aliases: .symtab before .dynsym,
+ *   function before untyped, global before weak before local, the longer one (so that all addresses
+ *   of a function agree), fewer leading underscores, shorter name, first in byte order;
+ * - where none covers it, the last symbol without a size before it, if no other symbol and no
+ *   function of .eh_frame_hdr starts in between; not beyond the code range. In .dynsym only its
+ *   very first byte: between two exports may lie any number of unlisted functions.
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_SYMBOL_SEARCH_H
 #define BELFRY_SYMBOLIZER_ELF_SYMBOL_SEARCH_H
@@ -39,8 +41,9 @@ void symbol_search_free(struct symbol_search *s);
 bool symbol_search_has(const struct symbol_search *s, enum symbol_table_kind table);
 
 /*
- * `addresses`: ascending, `count` of them; `out`: as many. Returns NULL or a constant sentence (a table could not be read to its
- * end: what was found until then stands; no memory: nothing is found).
+ * `addresses`: ascending, `count` of them; `out`: as many. Returns NULL or a constant sentence (a
+ * table could not be read to its end: what was found until then stands; no memory: nothing is
+ * found).
  */
 const char *symbol_search_run(struct symbol_search *s, const uint64_t *addresses, uint32_t count,
 			      struct symbol_match *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_table: where a file keeps its symbols (.symtab, .dynsym, or the dynamic segment where there are no section
- * headers), and how one entry reads. gABI chapter 4, "Symbol Table"; chapter 5, "Dynamic Section".
+ * symbol_table: where a file keeps its symbols (.symtab, .dynsym, or the dynamic segment where
+ * there are no section headers), and how one entry reads. gABI chapter 4, "Symbol Table"; chapter
+ * 5, "Dynamic Section".
  */
 #ifndef BELFRY_SYMBOLIZER_ELF_SYMBOL_TABLE_H
 #define BELFRY_SYMBOLIZER_ELF_SYMBOL_TABLE_H
@@ -11,7 +12,7 @@
 #include "ipc/cursor.h"
 #include "symbolizer/elf/elf_file.h"
 
-#define SYMBOL_ENTRY_LEN 24u
+#define SYMBOL_ENTRY_LEN       24u
 #define SYMBOL_TABLE_BYTES_MAX (256u << 20)
 #define STRING_TABLE_BYTES_MAX (256u << 20)
 
@@ -23,7 +24,7 @@ enum symbol_table_kind {
 
 struct symbol_table {
 	uint64_t offset; /* in the file */
-	uint32_t count;  /* entries; 0 = the file has no such table */
+	uint32_t count;	 /* entries; 0 = the file has no such table */
 	uint64_t strings_offset;
 	uint64_t strings_size;
 };

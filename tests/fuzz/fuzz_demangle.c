@@ -23,7 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned int i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
 		size_t len;
 
-		/* demangle() may lose the library's punycode buffer when it cuts the output: see there. */
+		/*
+		 * demangle() may lose the library's punycode buffer when it cuts the output: see
+		 * there.
+		 */
 		__lsan_disable();
 		len = demangle(name, out, rooms[i]);
 		__lsan_enable();

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (kernel_symbols_new(&k) != 0)
 		return 0;
 	for (size_t at = 1; at < size; at += chunk)
-		kernel_symbols_feed(k, (const char *)data + at, size - at < chunk ? size - at : chunk);
+		kernel_symbols_feed(k, (const char *)data + at,
+				    size - at < chunk ? size - at : chunk);
 	kernel_symbols_feed(k, NULL, 0);
 	for (uint64_t bit = 0; bit < 64; bit++) {
 		uint64_t address = ~0ull << bit | size;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a taken-over worker may send to the main process, and what a broken main process may ask of a worker. */
+/*
+ * What a taken-over worker may send to the main process, and what a broken main process may ask of
+ * a worker.
+ */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

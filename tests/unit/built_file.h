@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* built_file: programs that a test compiles in a folder of its own, and what binutils say about them. */
+/*
+ * built_file: programs that a test compiles in a folder of its own, and what binutils say about
+ * them.
+ */
 #ifndef BELFRY_TESTS_UNIT_BUILT_FILE_H
 #define BELFRY_TESTS_UNIT_BUILT_FILE_H
 

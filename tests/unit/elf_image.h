@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * elf_image: a small ELF file made by hand: one executable segment and section, .symtab, .strtab.
- * Layout: ELF header, program headers, text at TEXT_OFFSET (virtual TEXT_ADDRESS), symbols, strings, section headers.
+ * Layout: ELF header, program headers, text at TEXT_OFFSET (virtual TEXT_ADDRESS), symbols,
+ * strings, section headers.
  */
 #ifndef BELFRY_TESTS_UNIT_ELF_IMAGE_H
 #define BELFRY_TESTS_UNIT_ELF_IMAGE_H
@@ -11,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_OFFSET 0x200u
+#define TEXT_OFFSET  0x200u
 #define TEXT_ADDRESS 0x401200u
-#define TEXT_SIZE 0x1000u
+#define TEXT_SIZE    0x1000u
 
 struct image_symbol {
 	const char *name;

@@ -113,13 +113,17 @@ static void files_that_differ_in_a_name_have_two_ids(void **state)
 	assert_string_not_equal(a, b);
 }
 
-/* 3 MiB of nothing before and behind it: too far from both ends of the file to be hashed as an edge. */
+/*
+ * 3 MiB of nothing before and behind it: too far from both ends of the file to be hashed as an
+ * edge.
+ */
 static const char *code_in_the_middle(int value)
 {
 	static char text[512];
 
 	snprintf(text, sizeof(text),
-		 ".globl main\nmain: ret\n.space 3145728, 0xcc\nmov $%d, %%eax\nret\n.space 3145728, 0xcc\n"
+		 ".globl main\nmain: ret\n.space 3145728, 0xcc\nmov $%d, %%eax\nret\n.space "
+		 "3145728, 0xcc\n"
 		 ".section .note.GNU-stack,\"\",@progbits\n",
 		 value);
 	return text;
@@ -132,8 +136,7 @@ static void large_files_that_differ_in_code_or_at_the_end_have_two_ids(void **st
 	char one[BUILD_ID_TEXT_MAX], two[BUILD_ID_TEXT_MAX], end[BUILD_ID_TEXT_MAX];
 
 	(void)state;
-	assert_int_equal(id_of_program(code_in_the_middle(1), "s", flags, one),
-			 BUILD_ID_CONTENT);
+	assert_int_equal(id_of_program(code_in_the_middle(1), "s", flags, one), BUILD_ID_CONTENT);
 	id_of_program(code_in_the_middle(2), "s", flags, two);
 	id_of_program(code_in_the_middle(1), "s", "-Wl,--build-id=none -Wl,--defsym=name_b=1", end);
 	assert_string_not_equal(one, two);
@@ -146,11 +149,11 @@ static void go_notes_give_each_program_its_own_id(void **state)
 	char a[BUILD_ID_TEXT_MAX], b[BUILD_ID_TEXT_MAX];
 
 	(void)state;
-	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/dddddddddddddddddddd"), "s",
-				       "-Wl,--build-id=none", a),
+	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/dddddddddddddddddddd"),
+				       "s", "-Wl,--build-id=none", a),
 			 BUILD_ID_GO);
-	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/eeeeeeeeeeeeeeeeeeee"), "s",
-				       "-Wl,--build-id=none", b),
+	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/eeeeeeeeeeeeeeeeeeee"),
+				       "s", "-Wl,--build-id=none", b),
 			 BUILD_ID_GO);
 	assert_memory_equal(a, "be1f60", 6);
 	assert_string_not_equal(a, b);
@@ -172,8 +175,8 @@ static void the_gnu_note_goes_before_gos(void **state)
 	char id[BUILD_ID_TEXT_MAX];
 
 	(void)state;
-	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/dddddddddddddddddddd"), "s",
-				       "-Wl,--build-id=0x1122334455667788", id),
+	assert_int_equal(id_of_program(go_note("aaaaaaaaaaaaaaaaaaaa/b/c/dddddddddddddddddddd"),
+				       "s", "-Wl,--build-id=0x1122334455667788", id),
 			 BUILD_ID_GNU);
 	assert_string_equal(id, "1122334455667788");
 }

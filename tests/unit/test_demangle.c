@@ -54,7 +54,10 @@ static void suffixes_of_parts_stay_and_noise_goes(void **state)
 	expect(".llvm.only", ".llvm.only");
 }
 
-/* f(X<int, int>, X<S0, S0>, X<S1, S1> ...): each argument doubles the one before it, so 40 of them would print 2^40 characters. */
+/*
+ * f(X<int, int>, X<S0, S0>, X<S1, S1> ...): each argument doubles the one before it, so 40 of them
+ * would print 2^40 characters.
+ */
 static void output_that_explodes_is_cut(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -31,7 +31,10 @@ static void an_offset_becomes_the_address_of_its_segment(void **state)
 	free(m.bytes);
 }
 
-/* Two executable segments whose address and offset differ by different amounts, as lld and mold lay them out. */
+/*
+ * Two executable segments whose address and offset differ by different amounts, as lld and mold lay
+ * them out.
+ */
 static void each_segment_has_its_own_distance(void **state)
 {
 	struct elf_image m = elf_image_make(NULL, 0);
@@ -72,7 +75,11 @@ static void what_is_not_elf_is_said_to_be_so(void **state)
 
 	(void)state;
 	assert_int_equal(open_bytes(&e, "", 0, &why), ELF_NOT_ELF);
-	assert_int_equal(open_bytes(&e, "\x7f" "EL", 3, &why), ELF_NOT_ELF);
+	assert_int_equal(open_bytes(&e,
+				    "\x7f"
+				    "EL",
+				    3, &why),
+			 ELF_NOT_ELF);
 	assert_int_equal(open_bytes(&e, "#!/bin/sh\nexit 0\n", 17, &why), ELF_NOT_ELF);
 	m.header->e_ident[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(open_bytes(&e, m.bytes, m.size, &why), ELF_MALFORMED);
@@ -133,10 +140,10 @@ static void counts_beyond_16_bits_come_from_section_0(void **state)
 /* 70,000 sections that the linker really made: e_shnum is 0 there. */
 static void more_sections_than_65280_are_read(void **state)
 {
-	struct built_file f = built_file_from(
-		".altmacro\n.set i,0\n.macro one k\n.section .s\\k,\"ax\",@progbits\n.byte 0xc3\n.endm\n"
-		".rept 70000\none %i\n.set i,i+1\n.endr\n",
-		"s", "-c");
+	struct built_file f = built_file_from(".altmacro\n.set i,0\n.macro one k\n.section "
+					      ".s\\k,\"ax\",@progbits\n.byte 0xc3\n.endm\n"
+					      ".rept 70000\none %i\n.set i,i+1\n.endr\n",
+					      "s", "-c");
 	struct elf_source source = elf_source_from_fd(f.fd, f.size);
 	struct elf_file e;
 	const char *why;

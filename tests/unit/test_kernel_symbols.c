@@ -42,21 +42,20 @@ static void expect_none(struct kernel_symbols *k, uint64_t address)
 }
 
 /* Modules stand below the kernel on x86-64 but behind it in the file, so the text is not sorted. */
-static const char fixture[] =
-	"0000000000000000 A fixed_percpu_data\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000000 T startup_64\n"
-	"ffffffff81000100 t do_one_initcall\n"
-	"ffffffff81000200 W weak_one\n"
-	"ffffffff81000300 D some_data\n"
-	"ffffffff81000400 T __x64_sys_read\n"
-	"ffffffff81000400 t local_alias\n"
-	"ffffffff81000400 W sys_read_weak\n"
-	"ffffffff81000500 T last_of_core\n"
-	"ffffffffc0201000 t ext4_read\t[ext4]\n"
-	"ffffffffc0201080 t ext4_write\t[ext4]\n"
-	"ffffffffc0101000 t nf_hook\t[nf_tables]\n"
-	"ffffffffc0301000 t bpf_prog_6deef7357e7b4530_sampler\t[bpf]\n";
+static const char fixture[] = "0000000000000000 A fixed_percpu_data\n"
+			      "ffffffff81000000 T _stext\n"
+			      "ffffffff81000000 T startup_64\n"
+			      "ffffffff81000100 t do_one_initcall\n"
+			      "ffffffff81000200 W weak_one\n"
+			      "ffffffff81000300 D some_data\n"
+			      "ffffffff81000400 T __x64_sys_read\n"
+			      "ffffffff81000400 t local_alias\n"
+			      "ffffffff81000400 W sys_read_weak\n"
+			      "ffffffff81000500 T last_of_core\n"
+			      "ffffffffc0201000 t ext4_read\t[ext4]\n"
+			      "ffffffffc0201080 t ext4_write\t[ext4]\n"
+			      "ffffffffc0101000 t nf_hook\t[nf_tables]\n"
+			      "ffffffffc0301000 t bpf_prog_6deef7357e7b4530_sampler\t[bpf]\n";
 
 static void addresses_are_named_in_any_order_of_lines(void **state)
 {
@@ -131,7 +130,8 @@ static void regions_far_apart_keep_their_addresses(void **state)
 
 static void what_follows_the_module_is_ignored_and_a_last_line_needs_no_newline(void **state)
 {
-	struct kernel_symbols *k = symbols_of("ffffffffc0201000 t a\t[m] 16384 0\n\nffffffffc0202000 t b", 5);
+	struct kernel_symbols *k =
+		symbols_of("ffffffffc0201000 t a\t[m] 16384 0\n\nffffffffc0202000 t b", 5);
 
 	(void)state;
 	expect(k, 0xffffffffc0201001, "a", "m", 0xffffffffc0201000);
@@ -142,11 +142,16 @@ static void what_follows_the_module_is_ignored_and_a_last_line_needs_no_newline(
 static void lines_of_another_form_are_refused_and_the_old_table_stays(void **state)
 {
 	static const char *const bad[] = {
-		"ffffffff81000000\n",		   "ffffffff81000000 T\n",
-		"ffffffff81000000 T \n",	   "xyz T name\n",
-		" T name\n",			   "ffffffff810000000 T name\n",
-		"ffffffff81000000 TT name\n",	   "ffffffff81000000 T name module\n",
-		"ffffffff81000000 T name [\n",	   "<html>\n",
+		"ffffffff81000000\n",
+		"ffffffff81000000 T\n",
+		"ffffffff81000000 T \n",
+		"xyz T name\n",
+		" T name\n",
+		"ffffffff810000000 T name\n",
+		"ffffffff81000000 TT name\n",
+		"ffffffff81000000 T name module\n",
+		"ffffffff81000000 T name [\n",
+		"<html>\n",
 	};
 	struct kernel_symbols *k = symbols_of(fixture, 4096);
 
@@ -192,7 +197,8 @@ static void the_running_kernel_is_read(void **state)
 		const char *name, *module;
 		uint64_t start;
 
-		if (sscanf(line, "%llx %c", &address, &type) != 2 || !strchr("tTwW", type) || !address)
+		if (sscanf(line, "%llx %c", &address, &type) != 2 || !strchr("tTwW", type) ||
+		    !address)
 			continue;
 		assert_true(kernel_symbols_lookup(k, address, &name, &module, &start));
 		assert_int_equal(start, address);
@@ -210,7 +216,8 @@ int main(void)
 		cmocka_unit_test(the_last_symbol_of_a_module_ends_somewhere),
 		cmocka_unit_test(zeros_mean_restricted_and_not_address_0),
 		cmocka_unit_test(regions_far_apart_keep_their_addresses),
-		cmocka_unit_test(what_follows_the_module_is_ignored_and_a_last_line_needs_no_newline),
+		cmocka_unit_test(
+			what_follows_the_module_is_ignored_and_a_last_line_needs_no_newline),
 		cmocka_unit_test(lines_of_another_form_are_refused_and_the_old_table_stays),
 		cmocka_unit_test(a_line_without_end_is_refused),
 		cmocka_unit_test(the_running_kernel_is_read),

@@ -3,9 +3,9 @@
 #include "tests/unit/elf_image.h"
 #include "symbolizer/elf/symbol_search.h"
 
-#define FUNC(bind) ELF64_ST_INFO(bind, STT_FUNC)
+#define FUNC(bind)   ELF64_ST_INFO(bind, STT_FUNC)
 #define NOTYPE(bind) ELF64_ST_INFO(bind, STT_NOTYPE)
-#define NAME_ROOM 256
+#define NAME_ROOM    256
 
 /* Name of one address, "" for none. */
 static const char *name_at(struct symbol_search *s, uint64_t address)
@@ -82,7 +82,10 @@ static void aliases_have_a_fixed_order(void **state)
 		{ "sizeless", 0x401200, 0, FUNC(STB_GLOBAL), 1 },
 		{ "weak2", 0x401300, 0x10, FUNC(STB_WEAK), 1 },
 		{ "local2", 0x401300, 0x10, FUNC(STB_LOCAL), 1 },
-		/* The longer of two equal ones names all of its addresses, also those that both cover. */
+		/*
+		 * The longer of two equal ones names all of its addresses, also those that both
+		 * cover.
+		 */
 		{ "part", 0x401400, 0x10, FUNC(STB_GLOBAL), 1 },
 		{ "__whole", 0x401400, 0x40, FUNC(STB_GLOBAL), 1 },
 		/* One inside another: the inner. */
@@ -177,7 +180,9 @@ static void mapping_symbols_of_arm_end_nothing(void **state)
 
 /* -- against a straight scan ---------------------------------------------------------------- */
 
-/* The rule of symbol_search.h for one address, written down a second time without any cleverness. */
+/*
+ * The rule of symbol_search.h for one address, written down a second time without any cleverness.
+ */
 static const char *scan(const struct image_symbol *symbols, uint32_t count, uint64_t address)
 {
 	const struct image_symbol *best = NULL;
@@ -247,11 +252,11 @@ static void a_batch_agrees_with_a_straight_scan(void **state)
 
 /* -- against nm ----------------------------------------------------------------------------- */
 
-#define SOURCE                                                                     \
-	"#include <stdio.h>\n"                                                     \
-	"__attribute__((noinline)) int exported(int n) { return puts(\"x\") + n; }\n" \
-	"__attribute__((noinline)) static int hidden(int n) { return exported(n) * 3; }\n" \
-	"__attribute__((noinline)) int caller(int n) { return hidden(n) + hidden(n + 1); }\n" \
+#define SOURCE                                                                                     \
+	"#include <stdio.h>\n"                                                                     \
+	"__attribute__((noinline)) int exported(int n) { return puts(\"x\") + n; }\n"              \
+	"__attribute__((noinline)) static int hidden(int n) { return exported(n) * 3; }\n"         \
+	"__attribute__((noinline)) int caller(int n) { return hidden(n) + hidden(n + 1); }\n"      \
 	"int main(int c, char **v) { return caller(c); }\n"
 
 struct nm_line {
@@ -270,7 +275,8 @@ static uint32_t read_nm(const struct built_file *f, const char *flags, struct nm
 	uint32_t count = 0;
 	FILE *nm;
 
-	snprintf(command, sizeof(command), "nm -S --defined-only %s %s | grep -i ' [twi] '", flags, f->path);
+	snprintf(command, sizeof(command), "nm -S --defined-only %s %s | grep -i ' [twi] '", flags,
+		 f->path);
 	nm = popen(command, "r");
 	while (fgets(text, sizeof(text), nm) && count < NM_LINES) {
 		if (sscanf(text, "%llx %llx %*c %511s", &address, &size, name) != 3) {
@@ -286,7 +292,8 @@ static uint32_t read_nm(const struct built_file *f, const char *flags, struct nm
 	return count;
 }
 
-static bool nm_knows(const struct nm_line *lines, uint32_t count, uint64_t address, const char *name)
+static bool nm_knows(const struct nm_line *lines, uint32_t count, uint64_t address,
+		     const char *name)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (lines[i].address == address && strcmp(lines[i].name, name) == 0)
@@ -294,7 +301,10 @@ static bool nm_knows(const struct nm_line *lines, uint32_t count, uint64_t addre
 	return false;
 }
 
-/* Every sized function that nm lists must be found at its first and last byte, under a name that nm gives to that address. */
+/*
+ * Every sized function that nm lists must be found at its first and last byte, under a name that nm
+ * gives to that address.
+ */
 static void agree_with_nm(struct built_file *f, const char *flags, unsigned int at_least)
 {
 	static struct nm_line lines[NM_LINES];
@@ -350,8 +360,11 @@ static uint64_t address_by_nm(const struct built_file *f, const char *name)
 
 static void programs_of_each_kind_agree_with_nm(void **state)
 {
-	static const char *const flags[] = { "-O1 -pie -fPIE", "-O1 -no-pie", "-O1 -static",
-					     "-O1 -static-pie", "-O1 -Wl,-z,noseparate-code",
+	static const char *const flags[] = { "-O1 -pie -fPIE",
+					     "-O1 -no-pie",
+					     "-O1 -static",
+					     "-O1 -static-pie",
+					     "-O1 -Wl,-z,noseparate-code",
 					     "-O1 -Wl,-Ttext-segment=0x7000000 -no-pie" };
 
 	(void)state;
@@ -405,10 +418,11 @@ static void without_section_headers_the_dynamic_segment_leads_to_the_symbols(voi
 /* A label without .size in front of code whose symbols are gone. */
 static void one_surviving_label_does_not_name_the_next_section(void **state)
 {
-	struct built_file f = built_file_from(
-		".section .text.a,\"ax\",@progbits\n.globl main\nmain: ret\n"
-		".section other,\"ax\",@progbits\n.space 64, 0xc3\n.section .note.GNU-stack,\"\",@progbits\n",
-		"s", "-nostdlib -Wl,-emain -no-pie");
+	struct built_file f =
+		built_file_from(".section .text.a,\"ax\",@progbits\n.globl main\nmain: ret\n"
+				".section other,\"ax\",@progbits\n.space 64, 0xc3\n.section "
+				".note.GNU-stack,\"\",@progbits\n",
+				"s", "-nostdlib -Wl,-emain -no-pie");
 	uint64_t label = address_by_nm(&f, "main");
 
 	(void)state;
@@ -420,10 +434,10 @@ static void one_surviving_label_does_not_name_the_next_section(void **state)
 /* Between two exports may lie any number of functions that .dynsym does not list. */
 static void an_exported_label_without_size_names_its_first_byte(void **state)
 {
-	struct built_file f = built_file_from(
-		".globl label\n.type label,@function\nlabel: nop\nnop\nret\n"
-		".section .note.GNU-stack,\"\",@progbits\n",
-		"s", "-nostdlib -shared");
+	struct built_file f =
+		built_file_from(".globl label\n.type label,@function\nlabel: nop\nnop\nret\n"
+				".section .note.GNU-stack,\"\",@progbits\n",
+				"s", "-nostdlib -shared");
 	uint64_t label = address_by_nm(&f, "label");
 
 	(void)state;
@@ -435,14 +449,17 @@ static void an_exported_label_without_size_names_its_first_byte(void **state)
 	built_file_remove(&f);
 }
 
-/* As `strip --keep-symbol` leaves it: the unwinder's table still knows where the nameless functions start. */
+/*
+ * As `strip --keep-symbol` leaves it: the unwinder's table still knows where the nameless functions
+ * start.
+ */
 static void one_surviving_label_does_not_name_the_functions_behind_it(void **state)
 {
-	struct built_file f = built_file_from(
-		".globl main\nmain: nop\nnop\nret\n"
-		"gone: .cfi_startproc\nnop\nnop\nnop\nret\n.cfi_endproc\n"
-		".section .note.GNU-stack,\"\",@progbits\n",
-		"s", "-nostdlib -Wl,-emain -no-pie");
+	struct built_file f =
+		built_file_from(".globl main\nmain: nop\nnop\nret\n"
+				"gone: .cfi_startproc\nnop\nnop\nnop\nret\n.cfi_endproc\n"
+				".section .note.GNU-stack,\"\",@progbits\n",
+				"s", "-nostdlib -Wl,-emain -no-pie");
 	uint64_t label = address_by_nm(&f, "main");
 
 	(void)state;

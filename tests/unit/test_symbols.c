@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main process's side, against a zygote played by the test: it answers as a worker would, or as a taken-over one. */
+/*
+ * The main process's side, against a zygote played by the test: it answers as a worker would, or as
+ * a taken-over one.
+ */
 #include <errno.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -61,8 +64,12 @@ static void end(struct fixture *f)
 
 static enum file_result add_identity(struct fixture *f, uint64_t id, uint64_t inode)
 {
-	struct file_message m = { .type = FILE_OPENED, .file_id = id, .device = 1, .inode = inode,
-				  .size = 1000, .change_time = 7 };
+	struct file_message m = { .type = FILE_OPENED,
+				  .file_id = id,
+				  .device = 1,
+				  .inode = inode,
+				  .size = 1000,
+				  .change_time = 7 };
 
 	return symbols_add_file(f->symbols, &m, open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
@@ -99,7 +106,8 @@ static void say_file(struct taken *t)
 {
 	uint8_t packet[1024];
 	struct builder b = builder_over(packet, sizeof(packet));
-	struct worker_file file = { .status = WORKER_FILE_OK, .build_id = "abcd",
+	struct worker_file file = { .status = WORKER_FILE_OK,
+				    .build_id = "abcd",
 				    .parts = WORKER_HAS_SYMTAB | WORKER_HAS_SEGMENTS };
 
 	worker_file_encode(&b, &file);
@@ -114,9 +122,12 @@ static void say_names(struct taken *t, uint32_t first, uint32_t count)
 
 	worker_names_begin(&b);
 	for (uint32_t i = 0; i < count; i++) {
-		struct worker_name n = { .has_address = true, .has_symbol = true,
-					 .name = "f(int)", .name_len = 6,
-					 .system_name = "_Z1fi", .system_name_len = 5,
+		struct worker_name n = { .has_address = true,
+					 .has_symbol = true,
+					 .name = "f(int)",
+					 .name_len = 6,
+					 .system_name = "_Z1fi",
+					 .system_name_len = 5,
 					 .function_start = 0x400000 };
 
 		n.address = 0x400000 + t->request.offsets[(first + i) % WORKER_OFFSETS_MAX];
@@ -190,8 +201,8 @@ static void wanted_addresses_are_asked_once_and_cached(void **state)
 
 static void more_than_one_requests_worth_is_asked_in_turn(void **state)
 {
-	struct fixture f = begin_with((struct symbols_limits){ .open_files = 8, .cached_addresses = 20000,
-							       .workers = 2, .worker_wall_ms = 2000 });
+	struct fixture f = begin_with((struct symbols_limits){
+		.open_files = 8, .cached_addresses = 20000, .workers = 2, .worker_wall_ms = 2000 });
 
 	(void)state;
 	add(&f, 20);
@@ -252,8 +263,10 @@ static void a_worker_that_dies_denies_its_file_and_no_other(void **state)
 
 static void a_denial_ends(void **state)
 {
-	struct fixture f = begin_with((struct symbols_limits){ .open_files = 8, .cached_addresses = 1000,
-							       .workers = 1, .worker_wall_ms = 2000,
+	struct fixture f = begin_with((struct symbols_limits){ .open_files = 8,
+							       .cached_addresses = 1000,
+							       .workers = 1,
+							       .worker_wall_ms = 2000,
 							       .deny_seconds = 0 });
 	struct taken t;
 
@@ -332,9 +345,10 @@ static void lie_descriptor(struct taken *t)
 
 static void an_answer_that_breaks_a_rule_counts_as_a_death(void **state)
 {
-	static void (*const lies[])(struct taken *) = { lie_order,   lie_file_twice, lie_too_many,
-							lie_too_few, lie_empty,	     lie_late_busy,
-							lie_garbage, lie_long,	     lie_descriptor };
+	static void (*const lies[])(struct taken *) = {
+		lie_order,     lie_file_twice, lie_too_many, lie_too_few,   lie_empty,
+		lie_late_busy, lie_garbage,    lie_long,     lie_descriptor
+	};
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -443,9 +457,11 @@ static void at_most_so_many_workers_run_at_once(void **state)
 
 static void the_least_recently_used_descriptor_goes_and_is_asked_for_again(void **state)
 {
-	struct fixture f = begin_with((struct symbols_limits){ .open_files = 3, /* the vDSO is one */
-							       .cached_addresses = 1000, .workers = 1,
-							       .worker_wall_ms = 2000 });
+	struct fixture f =
+		begin_with((struct symbols_limits){ .open_files = 3, /* the vDSO is one */
+						    .cached_addresses = 1000,
+						    .workers = 1,
+						    .worker_wall_ms = 2000 });
 
 	(void)state;
 	add(&f, 20);
@@ -489,8 +505,8 @@ static void a_file_never_seen_is_missing_as_well(void **state)
 
 static void the_cache_stays_below_its_limit(void **state)
 {
-	struct fixture f = begin_with((struct symbols_limits){ .open_files = 8, .cached_addresses = 100,
-							       .workers = 1, .worker_wall_ms = 2000 });
+	struct fixture f = begin_with((struct symbols_limits){
+		.open_files = 8, .cached_addresses = 100, .workers = 1, .worker_wall_ms = 2000 });
 
 	(void)state;
 	for (uint64_t id = 20; id < 23; id++) {

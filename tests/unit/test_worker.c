@@ -30,7 +30,8 @@ static bool take(void *context, const void *packet, uint32_t len)
 		struct worker_name *n = &t->name[t->names];
 
 		assert_null(worker_name_decode(&p.body, n));
-		snprintf(t->readable[t->names], NAME_ROOM, "%.*s", (int)n->name_len, n->name ? n->name : "");
+		snprintf(t->readable[t->names], NAME_ROOM, "%.*s", (int)n->name_len,
+			 n->name ? n->name : "");
 		snprintf(t->raw[t->names], NAME_ROOM, "%.*s", (int)n->system_name_len,
 			 n->system_name ? n->system_name : "");
 		t->names++;
@@ -62,7 +63,8 @@ static void offsets_are_answered_in_their_order(void **state)
 
 	(void)state;
 	/* Descending, with a repetition, one outside of every segment, one without a symbol. */
-	request = (struct worker_request){ .identify = true, .count = 5,
+	request = (struct worker_request){ .identify = true,
+					   .count = 5,
 					   .offsets = { 0x21f, 0x200, 0x21f, 0, 0x300 } };
 	assert_true(ask(&source));
 	assert_int_equal(told.files, 1);
@@ -146,7 +148,10 @@ static void a_name_of_more_than_4_kib_is_cut(void **state)
 	free(m.bytes);
 }
 
-/* Cut everywhere: in steps that hit each structure. Never a crash, always an answer, and always one that says why. */
+/*
+ * Cut everywhere: in steps that hit each structure. Never a crash, always an answer, and always one
+ * that says why.
+ */
 static void a_cut_file_gets_an_answer_that_says_so(void **state)
 {
 	struct built_file f = built_file_from("int main(void) { return 0; }", "c", "-O1");
@@ -155,7 +160,9 @@ static void a_cut_file_gets_an_answer_that_says_so(void **state)
 
 	(void)state;
 	assert_int_equal(pread(f.fd, whole, f.size, 0), (ssize_t)f.size);
-	request = (struct worker_request){ .identify = true, .count = 2, .offsets = { 0x1000, 0x1040 } };
+	request = (struct worker_request){ .identify = true,
+					   .count = 2,
+					   .offsets = { 0x1000, 0x1040 } };
 	for (uint64_t size = 0; size < f.size; size += size < 1024 ? 7 : 71) {
 		/* A buffer of its own, so that a byte too far is seen by the address sanitizer. */
 		uint8_t *cut = malloc(size ? size : 1);
@@ -189,7 +196,9 @@ static void a_changed_byte_does_no_harm(void **state)
 	struct elf_source source = elf_source_from_memory(m.bytes, m.size);
 
 	(void)state;
-	request = (struct worker_request){ .identify = true, .count = 2, .offsets = { 0x204, 0x214 } };
+	request = (struct worker_request){ .identify = true,
+					   .count = 2,
+					   .offsets = { 0x204, 0x214 } };
 	for (uint64_t at = 0; at < m.size; at++) {
 		uint8_t old = m.bytes[at];
 

@@ -19,7 +19,8 @@ static void a_request_survives_the_way(void **state)
 	struct builder b = builder_over(data, sizeof(data));
 
 	(void)state;
-	r = (struct worker_request){ .file_size = 1ull << 40, .identify = true,
+	r = (struct worker_request){ .file_size = 1ull << 40,
+				     .identify = true,
 				     .count = WORKER_OFFSETS_MAX };
 	for (uint32_t i = 0; i < r.count; i++)
 		r.offsets[i] = UINT64_MAX - i;
@@ -37,8 +38,10 @@ static void a_request_survives_the_way(void **state)
 
 static void an_answer_about_a_file_survives_the_way(void **state)
 {
-	struct worker_file f = { .status = WORKER_FILE_MALFORMED, .parts = WORKER_HAS_SYMTAB,
-				 .build_id = "00ff", .detail = "a segment ends after the file" };
+	struct worker_file f = { .status = WORKER_FILE_MALFORMED,
+				 .parts = WORKER_HAS_SYMTAB,
+				 .build_id = "00ff",
+				 .detail = "a segment ends after the file" };
 	struct worker_packet p;
 	struct builder b = fresh();
 
