@@ -16,13 +16,15 @@ static uint8_t record[SIDEBAND_RECORD_MAX];
 static uint8_t short_record[SHORT_MAX];
 
 /* What a caller may rely on: the name is there up to its NUL, a comm ends, the type is a known one. */
-static uint8_t use(const struct sideband_event *e)
+static uint8_t use(const struct sideband_event *e, uint32_t len)
 {
 	/*@ assert e->type <= SIDEBAND_LOST; */
 	/*@ assert e->comm[BELFRY_COMM_LEN - 1] == 0; */
-	if (e->path)
-		return e->path[e->path_len];
-	return 0;
+	if (!e->path)
+		return 0;
+	/* 72 bytes of fixed fields, the NUL, 16 bytes of sample id: the name does not run into the latter. */
+	/*@ assert e->path_len + 89 <= len; */
+	return e->path[e->path_len];
 }
 
 void prove_sideband_record(void);
@@ -35,7 +37,7 @@ void prove_sideband_record(void)
 	for (uint32_t len = 0; len <= SHORT_MAX; len++) {
 		unknown_bytes(short_record, sizeof(short_record));
 		if (!sideband_record_decode(short_record + sizeof(short_record) - len, len, &e))
-			use(&e);
+			use(&e, len);
 	}
 	unknown_bytes(record, sizeof(record));
 	sideband_record_decode(record, unknown_u32(), &e);
