@@ -17,9 +17,11 @@ def levels(depth):
     return ["level_%d" % n for n in range(depth, 0, -1)] + ["main"]
 
 
-# 3 s at 99 Hz are 297 samples; a busy host may take some of the CPU away.
+# The C workloads use so many seconds of CPU time, whatever else runs: 3 s at 99 Hz are 297 samples.
 SECONDS = "3"
-LEAST = 200
+LEAST = 270
+# Go and Rust count the seconds by the clock on the wall, and what runs beside a recording gets what the host has left.
+SOME = 40
 
 
 class NativeChains(Case):
@@ -68,11 +70,11 @@ class NativeChains(Case):
         pull = [n for n in names if re.match(r"^chain::tower::pull(::<.*>)?$", n)]
         ring = [n for n in names if re.match(r"^chain::tower::ring$", n)]
         self.assertTrue(pull and ring, names)
-        self.assert_chain(p, [strike[0], pull[0], ring[0]], LEAST)
+        self.assert_chain(p, [strike[0], pull[0], ring[0]], SOME)
         self.assertFalse([n for n in names if n.startswith(("_ZN", "_R"))], "mangled names")
 
     def test_go(self):
-        self.chain("chain-go", SECONDS, chain=["main.strike", "main.pull", "main.ring", "main.main"], least=150)
+        self.chain("chain-go", SECONDS, chain=["main.strike", "main.pull", "main.ring", "main.main"], least=SOME)
 
     def test_shared_library(self):
         p = self.chain("library-user", SECONDS, chain=["bell_strike", "bell_ring", "visit_tower", "main"])
@@ -99,7 +101,7 @@ class NativeChains(Case):
                 by_name[name] = by_name.get(name, 0) + s.value[0]
                 self.assertGreater(int(p.labels(s)["thread_id"]), 0)
         for n in range(4):
-            self.assertGreater(by_name.get("ringer-%d" % n, 0), 30, by_name)
+            self.assertGreater(by_name.get("ringer-%d" % n, 0), 240, by_name)
 
     def test_code_without_a_file(self):
         p = self.record("-F", 99, "--", workload("anonymous-code"), SECONDS).profile()
@@ -111,7 +113,7 @@ class NativeChains(Case):
     def test_thread_name_that_is_no_text(self):
         p = self.record("-F", 99, "--", workload("odd-name"), "2").profile()
         self.assertEqual(pprof.problems(p), [])
-        self.assert_chain(p, ["odd_work", "main"], 100)
+        self.assert_chain(p, ["odd_work", "main"], 180)
 
     def test_build_id_is_the_file_s(self):
         p = self.record("-F", 99, "--", workload("chain"), 2, "1").profile()
@@ -191,15 +193,15 @@ class Selection(Case):
 
     def test_command_with_its_children(self):
         p = self.record("-F", 99, "--", "sh", "-c", "%s 3 1; %s 4 1" % (workload("chain"), workload("chain-nopie"))).profile()
-        self.assert_chain(p, levels(3), 50)
-        self.assert_chain(p, levels(4), 50)
+        self.assert_chain(p, levels(3), 90)
+        self.assert_chain(p, levels(4), 90)
 
     def test_pid(self):
         wanted = self.background(workload("chain"), 5, 8)
         self.background(workload("deep"), 5, 8)
         p = self.record("-F", 99, "-d", 2, "-p", wanted.pid).profile()
         self.assertEqual({int(p.labels(s)["pid"]) for s in p.sample}, {wanted.pid})
-        self.assert_chain(p, levels(5), 100)
+        self.assert_chain(p, levels(5), SOME)
 
     def test_two_pids(self):
         one, two = (self.background(workload("chain"), d, 8) for d in (3, 6))
@@ -227,7 +229,7 @@ class Selection(Case):
         self.background(workload("deep"), 5, 8)
         p = self.record("-F", 99, "-d", 2, "--cgroup", outer).profile()
         self.assertEqual({int(p.labels(s)["pid"]) for s in p.sample}, {inside.pid})
-        self.assert_chain(p, levels(5), 100)
+        self.assert_chain(p, levels(5), SOME)
         inside.kill()
         inside.wait()
 
@@ -290,7 +292,7 @@ class Output(Case):
         time.sleep(2)
         r.stop()
         self.ended(r, seconds=20)
-        self.assert_chain(r.profile(), levels(4), 100)
+        self.assert_chain(r.profile(), levels(4), SOME)
 
     def test_report_reads_it_back(self):
         r = self.record("-F", 99, "--", workload("chain"), 4, "2")
