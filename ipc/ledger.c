@@ -188,6 +188,9 @@ enum ledger_answer ledger_window(struct ledger *l, const struct window_account *
 	if (!ledger_open_add(l, a))
 		return LEDGER_NO_MEMORY;
 	ledger_stream_cover(s, a->first_sample, a->end_sample, &by);
+	/* A symbolizer that was told to stop says END as well; its successor carries it on. */
+	if (s->end.known && s->end.symbolizer != a->symbolizer_id)
+		s->end.known = false;
 	take_counters(l, s, &a->collector);
 	return LEDGER_NEW;
 }
@@ -253,6 +256,11 @@ enum ledger_answer ledger_profile_undone(struct ledger *l, uint64_t symbolizer, 
 	return LEDGER_NEW;
 }
 
+static struct ledger_stream *newest_stream(struct ledger *l)
+{
+	return l->stream_count ? &l->streams[l->stream_count - 1] : NULL;
+}
+
 void ledger_end(struct ledger *l, const struct window_account *a)
 {
 	struct ledger_stream *s;
@@ -264,7 +272,7 @@ void ledger_end(struct ledger *l, const struct window_account *a)
 	/* END may repeat the last window's account: one more chance for it to survive. */
 	if (a->end_sample > a->first_sample)
 		ledger_window(l, a);
-	s = ledger_stream_get(l, a->collector_stream);
+	s = a->collector_stream ? ledger_stream_get(l, a->collector_stream) : newest_stream(l);
 	if (!s)
 		return;
 	take_counters(l, s, &a->collector);
@@ -273,9 +281,10 @@ void ledger_end(struct ledger *l, const struct window_account *a)
 
 void ledger_final_counters(struct ledger *l, const struct counters_record *c)
 {
-	struct ledger_stream *s =
-		l->stream_count ? &l->streams[l->stream_count - 1] : ledger_stream_get(l, 0);
+	struct ledger_stream *s = newest_stream(l);
 
+	if (!s)
+		s = ledger_stream_get(l, 0);
 	if (!s)
 		return;
 	take_counters(l, s, c);

@@ -118,7 +118,10 @@ enum ledger_answer ledger_profile(struct ledger *l, uint64_t symbolizer, uint64_
 enum ledger_answer ledger_profile_undone(struct ledger *l, uint64_t symbolizer, uint64_t window,
 					 uint32_t index, uint64_t samples);
 
-/* END of a collector's stream; its counters are the last ones. */
+/*
+ * END of a collector's stream; its counters are the last ones that its symbolizer saw. Stream 0: a
+ * symbolizer that saw no sample of the stream it was told to end, which is the newest.
+ */
 void ledger_end(struct ledger *l, const struct window_account *a);
 
 /*

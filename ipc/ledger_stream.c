@@ -200,11 +200,11 @@ static void sum_inside(const struct ledger_stream *s, uint64_t inside, bool clos
 {
 	uint64_t held = s->counters.value[COLLECTOR_HELD];
 
-	if (s->final || s->end.known) {
+	if (s->final) {
 		held = inside < held ? inside : held;
 		ledger_add(t, &t->lost[LEDGER_COLLECTOR_LOST], held);
 		ledger_add(t, &t->unexplained, inside - held);
-	} else if (closed) {
+	} else if (closed || s->end.known) {
 		ledger_add(t, &t->lost[LEDGER_COLLECTOR_LOST], inside);
 	} else {
 		ledger_add(t, &t->underway, inside);

@@ -74,7 +74,12 @@ static void tell_end(struct symbolizer_loop *l)
 	l->end_pending = false;
 	memset(&m, 0, sizeof(m));
 	m.type = PROFILE_END;
-	m.account = l->closing.last;
+	/* The last window once more, in case its own messages are lost; a life that closed none says which stream it is. */
+	if (l->closing.last.collector_stream == l->batches.stream_id)
+		m.account = l->closing.last;
+	m.account.collector_stream = l->batches.stream_id;
+	m.account.symbolizer_id = l->batches.symbolizer_id;
+	m.account.collector = l->batches.collector; /* newer than the window's where nothing came after it */
 	if (outlet_add(l->outlet, &m) != 0)
 		log_error("outlet", "no room to tell the uploader that the stream has ended");
 }

@@ -504,6 +504,50 @@ static void end_alone_shows_what_the_predecessor_took_along(void **state)
 	assert_true(t.balanced);
 }
 
+/*
+ * Told to stop, the symbolizer says END although the collector goes on: 100 more samples come by way of its successor,
+ * and 30 after that are on their way.
+ */
+static void end_of_a_symbolizer_that_was_stopped_is_not_the_end(void **state)
+{
+	struct window_account a = window(0, 0, 100, 1);
+	struct window_account b = window(0, 100, 200, 1);
+	struct ledger_table t;
+
+	a.collector = counters(100, 100);
+	b.symbolizer_id = 101;
+	b.collector = counters(230, 200);
+	ledger_window(*state, &a);
+	deliver(*state, &a, 0, 100);
+	ledger_end(*state, &a);
+	ledger_window(*state, &b);
+	deliver(*state, &b, 0, 100);
+	ledger_sum(*state, false, &t);
+	assert_int_equal(t.delivered, 200);
+	assert_int_equal(t.underway, 30);
+	assert_int_equal(t.unfinished, 0);
+	assert_true(t.balanced);
+}
+
+/* A successor that saw nothing of the stream but its end knows not even its name: 20 of the newest went down. */
+static void end_without_a_stream_ends_the_newest(void **state)
+{
+	struct window_account a = window(0, 0, 100, 1);
+	const struct window_account end = { 0 };
+	struct counters_record c = counters(120, 120);
+	struct ledger_table t;
+
+	ledger_window(*state, &a);
+	deliver(*state, &a, 0, 100);
+	ledger_end(*state, &end);
+	ledger_final_counters(*state, &c);
+	t = final_table(*state);
+	assert_int_equal(t.taken, 120);
+	assert_int_equal(t.streams, 1);
+	assert_int_equal(t.lost[LEDGER_SYMBOLIZER_LOST], 20);
+	assert_true(t.balanced);
+}
+
 /* END repeats the account of window 1, whose own message was lost. */
 static void end_heals_the_last_window(void **state)
 {
@@ -730,6 +774,8 @@ int main(void)
 		TEST(older_counters_change_nothing),
 		TEST(killed_collector_is_closed_by_its_successor),
 		TEST(end_alone_shows_what_the_predecessor_took_along),
+		TEST(end_of_a_symbolizer_that_was_stopped_is_not_the_end),
+		TEST(end_without_a_stream_ends_the_newest),
 		TEST(end_heals_the_last_window),
 		TEST(end_with_old_counters_is_unfinished),
 		TEST(counters_without_any_window),
