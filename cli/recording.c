@@ -172,25 +172,27 @@ static void wait_for_profiles(struct recording *r)
 	}
 }
 
+/* The stream's END has not arrived: a symbolizer that is told to end sends what it still has. */
+static void end_roles(struct recording *r)
+{
+	supervisor_end_role(&r->symbolizer, false);
+	recording_wait(r, symbolizer_has_ended, END_ROLE_MS);
+	recording_wait(r, uploader_has_finished, TICK_MS);
+	supervisor_end_role(&r->uploader, false);
+	recording_wait(r, uploader_has_finished, END_ROLE_MS);
+}
+
 void recording_stop(struct recording *r)
 {
-	r->interrupts =
-		r->interrupts
-			? 1
-			: 0; /* two at once, as from a terminal and from timeout(1), are one */
+	/* Two at once, as from a terminal and from timeout(1), are one. */
+	r->interrupts = r->interrupts ? 1 : 0;
 	progress_say(&r->progress, "stopping");
 	collector_child_send(&r->collector, CONTROL_STOP);
 	recording_wait(r, collector_has_stopped, STOP_MS);
 	progress_say(&r->progress, "symbolizing");
 	wait_for_profiles(r);
-	/* A symbolizer that is told to end sends what it still has. */
-	supervisor_end_role(&r->symbolizer);
-	recording_wait(r, symbolizer_has_ended, END_ROLE_MS);
-	if (!r->uploader.finished) {
-		recording_wait(r, uploader_has_finished, TICK_MS);
-		supervisor_end_role(&r->uploader);
-		recording_wait(r, uploader_has_finished, END_ROLE_MS);
-	}
+	if (!uploader_has_finished(r))
+		end_roles(r);
 	progress_clear(&r->progress);
 }
 
@@ -198,6 +200,8 @@ void recording_close(struct recording *r)
 {
 	command_child_close(&r->command);
 	collector_child_close(&r->collector, STOP_MS);
+	supervisor_end_role(&r->symbolizer, true);
+	supervisor_end_role(&r->uploader, true);
 	supervisor_close(&r->symbolizer);
 	supervisor_close(&r->uploader);
 	run_dir_end(&r->dir);

@@ -21,8 +21,9 @@
 #include "ipc/seqpacket.h"
 
 #define MESSAGE_LEN    8  /* event, detail: 4 bytes each */
-#define END_ROLE       1u /* the launcher's only message: event END_ROLE, detail 0 */
-#define END_SECONDS    5
+#define END_ROLE       1u /* the launcher's only message: END_ROLE, ms until SIGKILL */
+#define END_MS	       5000
+#define END_HURRY_MS   300
 #define EARLY_DEATH_MS 1000
 #define EARLY_PAUSE_MS 100
 
@@ -140,16 +141,16 @@ static bool role_reap(struct keeping *k, int ms)
 	return true;
 }
 
-static void role_end(struct keeping *k)
+static void role_end(struct keeping *k, uint32_t ms)
 {
 	k->resting = true;
 	if (!k->role)
 		return;
 	kill(k->role, SIGTERM);
-	if (role_reap(k, END_SECONDS * 1000))
+	if (role_reap(k, (int)ms))
 		return;
 	kill(k->role, SIGKILL);
-	role_reap(k, END_SECONDS * 1000);
+	role_reap(k, END_MS);
 }
 
 /* False when the launcher is gone. */
@@ -158,12 +159,16 @@ static bool launcher_read(struct keeping *k)
 	uint8_t message[MESSAGE_LEN];
 	ssize_t len = seqpacket_receive(k->channel, message, sizeof(message), NULL);
 	struct cursor c = cursor_over(message, len > 0 ? (uint32_t)len : 0);
+	uint32_t kind;
+	uint32_t ms;
 
 	if (len == -EAGAIN || len == -EINTR)
 		return true;
-	if (cursor_u32(&c) != END_ROLE)
+	kind = cursor_u32(&c);
+	ms = cursor_u32(&c);
+	if (!cursor_finished(&c) || kind != END_ROLE)
 		return false;
-	role_end(k);
+	role_end(k, ms < END_MS ? ms : END_MS);
 	tell(k, SUPERVISOR_FINISHED, 0);
 	return true;
 }
@@ -187,7 +192,7 @@ static void __attribute__((noreturn)) keep(const struct supervisor_options *o, i
 		if (launcher && k.role && p[1].revents)
 			role_reap(&k, 0);
 	}
-	role_end(&k);
+	role_end(&k, END_MS);
 	run_dir_empty(o->folder);
 	_exit(0);
 }
@@ -279,10 +284,13 @@ bool supervisor_read(struct supervisor *s)
 	return true;
 }
 
-void supervisor_end_role(struct supervisor *s)
+void supervisor_end_role(struct supervisor *s, bool hurry)
 {
-	uint8_t message[MESSAGE_LEN] = { END_ROLE };
+	uint8_t message[MESSAGE_LEN];
+	struct builder b = builder_over(message, sizeof(message));
 
+	builder_u32(&b, END_ROLE);
+	builder_u32(&b, hurry ? END_HURRY_MS : END_MS);
 	if (s->channel >= 0 && seqpacket_send(s->channel, message, sizeof(message), -1))
 		s->gone = true;
 }

@@ -53,9 +53,11 @@ int supervisor_start(struct supervisor *s, const struct supervisor_options *o);
 /* Takes what the supervisor has to say. Returns true when it said something. Never blocks. */
 bool supervisor_read(struct supervisor *s);
 
-/* Ends the role (SIGTERM, after 5 s SIGKILL); the folder stays as it is until supervisor_close().
+/*
+ * Ends the role: SIGTERM, then SIGKILL when it has not gone after 5 s, or after 300 ms where it has
+ * nothing left to do (`hurry`). The folder stays as it is until supervisor_close().
  */
-void supervisor_end_role(struct supervisor *s);
+void supervisor_end_role(struct supervisor *s, bool hurry);
 
 /* Ends role and supervisor and waits for both. */
 void supervisor_close(struct supervisor *s);
