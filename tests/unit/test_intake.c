@@ -83,7 +83,7 @@ static struct window_account window(uint64_t number)
 static void send_bytes(struct bench *b, const void *bytes, uint32_t len)
 {
 	/* A block of the exact length, so that the sanitizer sees a read beyond it. */
-	uint8_t *copy = malloc(len ? len : 1);
+	uint8_t *copy = calloc(1, len ? len : 1);
 
 	memcpy(copy, bytes, len);
 	intake_message(b->intake, copy, len);
