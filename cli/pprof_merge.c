@@ -242,9 +242,9 @@ static void merge_samples(struct pprof_merge *m, const struct translation *t,
 
 	for (uint32_t i = 0; i < label_count; i++)
 		extra[i] = (struct pprof_label){
-			.key = merge_text(m, labels[i].key),
-			.str = labels[i].text ? merge_text(m, labels[i].text) : 0,
-			.num = labels[i].text ? 0 : labels[i].number,
+			.key = merge_string(m, labels[i].key),
+			.str = labels[i].text.len ? merge_string(m, labels[i].text) : 0,
+			.num = labels[i].text.len ? 0 : labels[i].number,
 		};
 	for (uint32_t i = 0; i < t->in->samples.count && !m->problem; i++)
 		merge_sample(m, t, i, extra, label_count);

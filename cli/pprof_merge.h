@@ -21,8 +21,8 @@ struct pprof_merge;
 
 /* A label that all samples of one profile get, where they do not have that key already. */
 struct pprof_merge_label {
-	const char *key;
-	const char *text; /* NULL: `number` counts */
+	struct pprof_string key;
+	struct pprof_string text; /* empty: `number` counts */
 	int64_t number;
 };
 

@@ -16,7 +16,6 @@
 
 #define SUFFIX	     ".pb.gz"
 #define LABEL_PREFIX "label " /* a comment `label NAME=VALUE` is a label of the whole profile */
-#define COMM_MAX     64
 
 /* Opens below the folder; a link, wherever it leads, is refused. */
 static int open_below(int folder, const char *name, int flags)
@@ -71,39 +70,72 @@ int profile_folder_account(const struct profile_folder *f, const struct counters
 /* -- the profiles ---------------------------------------------------------------------------------
  */
 
-/* What tells this profile's process. */
+/* The labels of a whole profile: what tells its process. */
 struct process_labels {
-	char comm[COMM_MAX];
+	struct pprof_merge_label items[PPROF_MERGE_LABELS_MAX]; /* texts belong to the profile */
+	uint32_t count;
 	int64_t pid; /* 0 = unknown */
 };
 
-static bool label_value(struct pprof_string s, const char *name, char *out, size_t size)
+static bool string_is(struct pprof_string s, const char *text)
 {
-	size_t prefix = strlen(LABEL_PREFIX);
-	size_t len = strlen(name);
-	size_t value;
+	return s.len == strlen(text) && memcmp(s.text, text, s.len) == 0;
+}
 
-	if (s.len < prefix + len + 1 || memcmp(s.text, LABEL_PREFIX, prefix) != 0 ||
-	    memcmp(s.text + prefix, name, len) != 0 || s.text[prefix + len] != '=')
+/* Splits `label NAME=VALUE`. False for other comments, and where NAME or VALUE is empty. */
+static bool split_label(struct pprof_string s, struct pprof_string *name,
+			struct pprof_string *value)
+{
+	const uint32_t prefix = strlen(LABEL_PREFIX);
+	const char *equals;
+
+	if (s.len <= prefix || memcmp(s.text, LABEL_PREFIX, prefix) != 0)
 		return false;
-	value = s.len - prefix - len - 1;
-	if (value >= size)
-		value = size - 1;
-	memcpy(out, s.text + prefix + len + 1, value);
-	out[value] = '\0';
-	return true;
+	name->text = s.text + prefix;
+	equals = memchr(name->text, '=', s.len - prefix);
+	if (!equals)
+		return false;
+	name->len = (uint32_t)(equals - name->text);
+	value->text = equals + 1;
+	value->len = s.len - prefix - name->len - 1;
+	return name->len && value->len;
+}
+
+/* A decimal number of at most 18 digits; 0 for anything else. */
+static int64_t decimal(struct pprof_string s)
+{
+	int64_t number = 0;
+
+	for (uint32_t i = 0; i < s.len; i++) {
+		if (s.len > 18 || s.text[i] < '0' || s.text[i] > '9')
+			return 0;
+		number = number * 10 + (s.text[i] - '0');
+	}
+	return number;
+}
+
+static void add_label(struct process_labels *l, struct pprof_string name, struct pprof_string value)
+{
+	struct pprof_merge_label label = { .key = name, .text = value };
+
+	/* Names that begin so are the metric's, as Prometheus has it, not a label's. */
+	if (string_is(name, "__name__") || l->count == PPROF_MERGE_LABELS_MAX)
+		return;
+	if (string_is(name, "pid")) {
+		l->pid = label.number = decimal(value);
+		label.text.len = 0;
+	}
+	l->items[l->count++] = label;
 }
 
 static void labels_from_comments(const struct pprof *p, struct process_labels *l)
 {
-	for (uint32_t i = 0; i < p->comments.count; i++) {
-		struct pprof_string s = p->strings.items[p->comments.items[i]];
-		char number[24];
+	struct pprof_string name;
+	struct pprof_string value;
 
-		label_value(s, "comm", l->comm, sizeof(l->comm));
-		if (label_value(s, "pid", number, sizeof(number)))
-			l->pid = strtoll(number, NULL, 10);
-	}
+	for (uint32_t i = 0; i < p->comments.count; i++)
+		if (split_label(p->strings.items[p->comments.items[i]], &name, &value))
+			add_label(l, name, value);
 }
 
 static void note_problem(struct profile_folder *f, const char *name, const char *what)
@@ -114,16 +146,10 @@ static void note_problem(struct profile_folder *f, const char *name, const char 
 
 static const char *merge_one(struct pprof_merge *m, const struct pprof *p, pid_t command)
 {
-	struct process_labels l = { .comm = "" };
-	struct pprof_merge_label labels[2];
-	uint32_t count = 0;
+	struct process_labels l = { .count = 0 };
 
 	labels_from_comments(p, &l);
-	if (*l.comm)
-		labels[count++] = (struct pprof_merge_label){ .key = "comm", .text = l.comm };
-	if (l.pid)
-		labels[count++] = (struct pprof_merge_label){ .key = "pid", .number = l.pid };
-	return pprof_merge_add(m, p, labels, count, command && l.pid == command);
+	return pprof_merge_add(m, p, l.items, l.count, command && l.pid == command);
 }
 
 /* A file that cannot be read is noted and left out; a merge that fails is the end. */

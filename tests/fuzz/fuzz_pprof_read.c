@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void merge_twice(const struct pprof *p, int fd)
 {
-	struct pprof_merge_label label = { .key = "pid", .number = 1 };
+	struct pprof_merge_label label = { .key = { "pid", 3 }, .number = 1 };
 	struct pprof_merge *m = pprof_merge_new();
 
 	if (!pprof_merge_add(m, p, &label, 1, false) && !pprof_merge_add(m, p, &label, 1, true))

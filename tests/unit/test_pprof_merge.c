@@ -37,8 +37,10 @@ static struct bytes process(const char *file, uint64_t start, uint64_t value, ui
 static const char *add(struct pprof_merge *m, const struct bytes *b, const char *comm, int64_t pid,
 		       bool preferred)
 {
-	struct pprof_merge_label labels[] = { { .key = "comm", .text = comm },
-					      { .key = "pid", .number = pid } };
+	struct pprof_merge_label labels[] = {
+		{ .key = { "comm", 4 }, .text = { comm, (uint32_t)strlen(comm) } },
+		{ .key = { "pid", 3 }, .number = pid },
+	};
 	const char *problem;
 	struct pprof p;
 
