@@ -33,7 +33,7 @@ struct reading {
 struct kernel_symbols {
 	struct kernel_table table;
 	bool restricted;
-	struct reading *reading; /* NULL between texts */
+	struct reading *reading; /* what was fed of an unfinished text, or NULL */
 };
 
 int kernel_symbols_new(struct kernel_symbols **out)
@@ -216,9 +216,8 @@ static void take_text(struct reading *r, const char *text, size_t len)
 /*
  * Makes the table of what was read. What was there before is replaced only by something complete.
  */
-static const char *finish(struct kernel_symbols *k)
+static const char *finish(struct kernel_symbols *k, struct reading *r)
 {
-	struct reading *r = k->reading;
 	struct kernel_table table;
 	uint32_t *modules;
 	char *names;
@@ -255,41 +254,44 @@ const char *kernel_symbols_feed(struct kernel_symbols *k, const char *text, size
 		take_text(k->reading, text, len);
 		return k->reading->error;
 	}
-	error = finish(k);
+	error = finish(k, k->reading);
 	reading_free(k->reading);
 	k->reading = NULL;
 	return error;
 }
 
-const char *kernel_symbols_load(struct kernel_symbols *k, int fd)
+/* Reads to the end of the file or to the first line that is wrong. */
+static const char *read_text(struct reading *r, int fd, char *chunk)
 {
-	char *chunk = malloc(READ_CHUNK);
-	const char *error = NULL;
 	off_t at = 0;
-	ssize_t got;
 
-	if (!chunk)
-		return "kallsyms: no memory to read it";
-	reading_free(k->reading);
-	k->reading = NULL;
-	for (;;) {
-		got = pread(fd, chunk, READ_CHUNK, at);
+	while (!r->error) {
+		ssize_t got = pread(fd, chunk, READ_CHUNK, at);
+
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
+		if (got < 0)
+			return "kallsyms: read failed";
+		if (got == 0)
 			break;
 		at += got;
-		error = kernel_symbols_feed(k, chunk, (size_t)got);
-		if (error)
-			break;
+		take_text(r, chunk, (size_t)got);
 	}
-	free(chunk);
-	if (!error && got < 0)
-		error = "kallsyms: read failed";
+	return r->error;
+}
+
+const char *kernel_symbols_load(struct kernel_symbols *k, int fd)
+{
+	const char *error = "kallsyms: no memory to read it";
+	struct reading *r = reading_new();
+	char *chunk = malloc(READ_CHUNK);
+
+	if (r && chunk)
+		error = read_text(r, fd, chunk);
 	if (!error)
-		return kernel_symbols_feed(k, NULL, 0);
-	reading_free(k->reading);
-	k->reading = NULL;
+		error = finish(k, r);
+	free(chunk);
+	reading_free(r);
 	return error;
 }
 

@@ -11,16 +11,15 @@
 #include "ipc/seqpacket.h"
 #include "symbolizer/zygote.h"
 
-static uint32_t collect_queued(const struct symbol_file *f, struct worker_request *r,
-			       uint32_t *entries)
+static void collect_queued(const struct symbol_file *f, struct worker_request *r, uint32_t *entries,
+			   uint32_t most)
 {
-	for (uint32_t i = 0; i < f->cache.count && r->count < WORKER_OFFSETS_MAX; i++) {
+	for (uint32_t i = 0; i < f->cache.count && r->count < most; i++) {
 		if (f->cache.entries[i].state != ENTRY_QUEUED)
 			continue;
 		entries[r->count] = i;
 		r->offsets[r->count++] = f->cache.entries[i].offset;
 	}
-	return r->count;
 }
 
 /*
@@ -47,7 +46,7 @@ int symbol_job_start(struct symbol_job *j, struct symbol_file *file, int zygote,
 		     struct worker_request *request, uint64_t now_ms)
 {
 	uint32_t most = file->queued < WORKER_OFFSETS_MAX ? file->queued : WORKER_OFFSETS_MAX;
-	uint32_t *entries = malloc((most ? most : 1) * sizeof(*entries));
+	uint32_t *entries = calloc(most ? most : 1, sizeof(*entries));
 	int pair[2];
 	int error;
 
@@ -56,7 +55,7 @@ int symbol_job_start(struct symbol_job *j, struct symbol_file *file, int zygote,
 	request->file_size = file->size;
 	request->identify = !file->identified;
 	request->count = 0;
-	collect_queued(file, request, entries);
+	collect_queued(file, request, entries, most);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
 		error = -errno;
 		free(entries);
