@@ -31,7 +31,4 @@ int audit_descriptors_read(pid_t pid, struct audit_descriptors *out);
 
 void audit_descriptors_free(struct audit_descriptors *d);
 
-/* Kind of a unix socket from its row in /proc/net/unix, for the tests: type is SOCK_*. */
-const char *audit_unix_kind(unsigned int type, bool listening);
-
 #endif

@@ -10,4 +10,7 @@
 /* Fills in the kind of each socket that a table knows; the others stay "socket:other". Returns 0 or -errno. */
 int audit_sockets_name(pid_t pid, struct audit_descriptors *d);
 
+/* Kind of a unix socket; `type` is SOCK_*. */
+const char *audit_unix_kind(unsigned int type, bool listening);
+
 #endif
