@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "ipc/log.h"
+#include "symbolizer/file_key.h"
 
 #define NSEC_PER_SEC 1000000000ull
 
@@ -67,7 +68,7 @@ static void take_sample(struct batch_intake *b, const struct record *r)
 		b->open->account.in_profiles++;
 }
 
-static void take_record(struct batch_intake *b, const struct record *r)
+static void take_record(struct batch_intake *b, struct record *r)
 {
 	switch (r->type) {
 	case RECORD_SAMPLE:
@@ -77,6 +78,7 @@ static void take_record(struct batch_intake *b, const struct record *r)
 		targets_process(b->targets, &r->process);
 		break;
 	case RECORD_MAPPING:
+		r->mapping.file_id = file_key(b->stream_id, r->mapping.file_id);
 		targets_mapping(b->targets, &r->mapping);
 		break;
 	case RECORD_EXIT:

@@ -8,6 +8,7 @@
 
 #include "ipc/log.h"
 #include "ipc/seqpacket.h"
+#include "symbolizer/file_key.h"
 
 #define PACKETS_A_TURN 64 /* then the samples get their turn */
 
@@ -71,8 +72,16 @@ static void take_hello(struct file_intake *f, const struct file_message *m)
 
 static void take_opened(struct file_intake *f, const struct file_message *m, int fd)
 {
-	const struct file_message done = { .type = FILE_DONE, .file_id = m->file_id,
-					   .result = symbols_add_file(f->symbols, m, fd) };
+	struct file_message done = { .type = FILE_DONE, .file_id = m->file_id };
+	struct file_message keyed = *m;
+
+	keyed.file_id = file_key(f->stream_id, m->file_id);
+	if (keyed.file_id == FILE_ID_NONE) {
+		close(fd);
+		disconnect(f, "file id is out of range");
+		return;
+	}
+	done.result = symbols_add_file(f->symbols, &keyed, fd);
 
 	f->counters.files++;
 	/* At most FILES_IN_FLIGHT_MAX are under way, which fit the socket's buffer: a peer that does not read is not ours. */
@@ -140,11 +149,14 @@ void file_intake_receive(struct file_intake *f)
 void file_intake_want(struct file_intake *f)
 {
 	while (f->connection >= 0 && f->phase == FILE_PHASE_OPEN) {
-		struct file_message want = { .type = FILE_WANT, .file_id = symbols_next_missing(f->symbols) };
+		uint64_t key = symbols_next_missing(f->symbols);
+		struct file_message want = { .type = FILE_WANT, .file_id = file_key_id(f->stream_id, key) };
 		int error;
 
-		if (!want.file_id)
+		if (!key)
 			return;
+		if (!want.file_id)
+			continue; /* of a collector that is gone */
 		error = answer(f, &want);
 		if (error == -EAGAIN)
 			return; /* it is told once more later */

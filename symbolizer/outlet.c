@@ -7,8 +7,7 @@
 
 #include "ipc/log.h"
 
-/* An account and labels take less; the bytes of a profile come on top. */
-#define MESSAGE_OVERHEAD (8 * 1024)
+#define WINDOW_MESSAGE_MAX 1024 /* bytes of a WINDOW or END message: an account and a few numbers */
 
 struct outlet_item {
 	struct outlet_item *next;
@@ -56,29 +55,42 @@ void outlet_attach(struct outlet *o, struct nng_channel *channel)
 	o->channel = channel;
 }
 
-bool outlet_has_room(const struct outlet *o, uint64_t pending, uint64_t pprof_len)
+uint64_t outlet_size(struct outlet *o, const struct profile_message *m)
 {
-	return o->bytes + pending + pprof_len + MESSAGE_OVERHEAD <= o->bytes_max;
+	struct builder b = builder_over(o->header, sizeof(o->header));
+	uint64_t size;
+
+	profile_message_encode_header(&b, m);
+	size = (uint64_t)b.len + (m->type == PROFILE_PPROF ? m->pprof_len : 0);
+	return b.bad || size > PROFILE_MESSAGE_MAX ? UINT64_MAX : size;
+}
+
+bool outlet_has_room(const struct outlet *o, uint64_t pending, uint64_t size)
+{
+	uint64_t taken = o->bytes + pending + WINDOW_MESSAGE_MAX;
+
+	return taken <= o->bytes_max && size <= o->bytes_max - taken;
 }
 
 int outlet_add(struct outlet *o, struct profile_message *m)
 {
-	struct builder b = builder_over(o->header, sizeof(o->header));
-	uint32_t pprof_len = m->type == PROFILE_PPROF ? m->pprof_len : 0;
 	struct outlet_item *item;
+	uint64_t size;
+	size_t header;
 
 	m->sequence = o->sequence;
-	profile_message_encode_header(&b, m);
-	if (b.bad || b.len + pprof_len > PROFILE_MESSAGE_MAX || o->bytes + b.len + pprof_len > o->bytes_max)
+	size = outlet_size(o, m); /* leaves the encoded header in o->header */
+	if (size == UINT64_MAX || size > o->bytes_max - o->bytes)
 		return -ENOBUFS;
-	item = malloc(sizeof(*item) + b.len + pprof_len);
+	item = malloc(sizeof(*item) + size);
 	if (!item)
 		return -ENOMEM;
+	header = size - (m->type == PROFILE_PPROF ? m->pprof_len : 0);
 	item->next = NULL;
-	item->len = b.len + pprof_len;
-	memcpy(item->data, o->header, b.len);
-	if (pprof_len)
-		memcpy(item->data + b.len, m->pprof, pprof_len);
+	item->len = size;
+	memcpy(item->data, o->header, header);
+	if (size > header)
+		memcpy(item->data + header, m->pprof, m->pprof_len);
 	*o->last = item;
 	o->last = &item->next;
 	o->bytes += item->len;

@@ -21,8 +21,11 @@ void outlet_free(struct outlet *o);
 /* The channel is opened late (it starts threads). */
 void outlet_attach(struct outlet *o, struct nng_channel *channel);
 
-/* Whether a message with `pprof_len` bytes of profile would be taken now, after `pending` bytes of others. */
-bool outlet_has_room(const struct outlet *o, uint64_t pending, uint64_t pprof_len);
+/* Bytes that `m` takes in the queue; its account's values do not matter. UINT64_MAX when it can never be taken. */
+uint64_t outlet_size(struct outlet *o, const struct profile_message *m);
+
+/* Whether `size` bytes more would be taken now, after `pending` bytes and the window's own message. */
+bool outlet_has_room(const struct outlet *o, uint64_t pending, uint64_t size);
 
 /* Takes a message (its sequence number is given here). Returns 0, -ENOBUFS or -ENOMEM. */
 int outlet_add(struct outlet *o, struct profile_message *m);

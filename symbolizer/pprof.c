@@ -412,18 +412,9 @@ void encoder_comment(struct pprof_encoder *p, const char *text)
 	append_number(p, PROFILE_COMMENT, string_id(p, text));
 }
 
-enum pprof_result encoder_finish(struct pprof_encoder *p, const uint8_t **data, size_t *len)
+/* All but the result: a window has thousands of finished profiles, and each of these is some 100 KiB. */
+static void free_tools(struct pprof_encoder *p)
 {
-	compress_raw(p, Z_FINISH);
-	*data = p->output;
-	*len = p->output_size - p->stream.avail_out;
-	return p->result;
-}
-
-void encoder_free(struct pprof_encoder *p)
-{
-	if (!p)
-		return;
 	deflateEnd(&p->stream);
 	index_table_free(&p->string_table);
 	index_table_free(&p->function_table);
@@ -431,6 +422,31 @@ void encoder_free(struct pprof_encoder *p)
 	free(p->functions);
 	free(p->text);
 	free(p->raw);
+	p->strings = NULL;
+	p->functions = NULL;
+	p->text = NULL;
+	p->raw = NULL;
+}
+
+enum pprof_result encoder_finish(struct pprof_encoder *p, const uint8_t **data, size_t *len)
+{
+	uint8_t *shrunk;
+
+	compress_raw(p, Z_FINISH);
+	*len = p->output_size - p->stream.avail_out;
+	free_tools(p);
+	shrunk = realloc(p->output, *len ? *len : 1);
+	if (shrunk)
+		p->output = shrunk;
+	*data = p->output;
+	return p->result;
+}
+
+void encoder_free(struct pprof_encoder *p)
+{
+	if (!p)
+		return;
+	free_tools(p);
 	free(p->output);
 	free(p);
 }

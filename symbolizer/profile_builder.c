@@ -148,6 +148,16 @@ static void lose(struct build *b, enum symbolizer_loss why, uint64_t samples)
 	b->w->account.lost[why] += samples;
 }
 
+/* Bytes of the message that will carry it, so that what was promised in the account has its room. */
+static uint64_t message_size(const struct build *b, const struct built_profile *built, const struct labels *l)
+{
+	struct profile_message m = { .type = PROFILE_PPROF, .label_count = l->count,
+				     .pprof_len = (uint32_t)built->len };
+
+	memcpy(m.labels, l->items, sizeof(m.labels));
+	return outlet_size(b->p->outlet, &m);
+}
+
 /* Encodes the entries order[first .. end), all of one process, and keeps the result for later. */
 static void build_profile(struct build *b, uint32_t first, uint32_t end)
 {
@@ -158,6 +168,7 @@ static void build_profile(struct build *b, uint32_t first, uint32_t end)
 				       .samples = window_process_at(w, process)->samples };
 	struct pprof_encoder *e = encoder_new(&h, PROFILE_MESSAGE_MAX - PROFILE_HEADER_MAX);
 	enum pprof_result result = PPROF_NO_MEMORY;
+	uint64_t size = UINT64_MAX;
 	struct labels labels;
 
 	b->kernel_mapping_id = 0;
@@ -169,9 +180,11 @@ static void build_profile(struct build *b, uint32_t first, uint32_t end)
 		write_comments(b, e, &labels);
 		result = encoder_finish(e, &built.data, &built.len);
 	}
-	if (result == PPROF_DONE && outlet_has_room(b->p->outlet, b->bytes, built.len)) {
+	if (result == PPROF_DONE)
+		size = message_size(b, &built, &labels);
+	if (size != UINT64_MAX && outlet_has_room(b->p->outlet, b->bytes, size)) {
 		built.encoder = e;
-		b->bytes += built.len;
+		b->bytes += size;
 		b->profiles[b->profile_count++] = built;
 		return;
 	}

@@ -12,28 +12,6 @@ void target_path_release(struct target_path *p)
 		free(p);
 }
 
-/* The path as text; a neighbour's is shared when it is the same: a file has several mappings in a row. */
-static struct target_path *path_of(const struct target *t, const struct mapping_record *r)
-{
-	char text[TARGET_PATH_MAX];
-	size_t len = valid_text_copy(r->path, r->path_len, text, sizeof(text));
-	struct target_path *p;
-
-	for (uint32_t i = 0; i < t->live_count; i++) {
-		p = t->live[i].path;
-		if (t->live[i].file_id == r->file_id && p && strcmp(p->text, text) == 0) {
-			p->users++;
-			return p;
-		}
-	}
-	p = malloc(sizeof(*p) + len + 1);
-	if (!p)
-		return NULL;
-	p->users = 1;
-	memcpy(p->text, text, len + 1);
-	return p;
-}
-
 /* Index of the first live mapping that ends above `address`. */
 static uint32_t first_above(const struct target *t, uint64_t address)
 {
@@ -48,6 +26,30 @@ static uint32_t first_above(const struct target *t, uint64_t address)
 			high = middle;
 	}
 	return low;
+}
+
+/* The path as text; a neighbour's is shared when it is the same: a file has several mappings in a row. */
+static struct target_path *path_of(const struct target *t, const struct mapping_record *r)
+{
+	char text[TARGET_PATH_MAX];
+	size_t len = valid_text_copy(r->path, r->path_len, text, sizeof(text));
+	uint32_t at = first_above(t, r->start);
+	struct target_path *p;
+
+	/* Only the two neighbours: a target may have as many mappings, each with a path of its own, as it likes. */
+	for (uint32_t i = at > 0 ? at - 1 : 0; i < t->live_count && i <= at; i++) {
+		p = t->live[i].path;
+		if (t->live[i].file_id == r->file_id && strcmp(p->text, text) == 0) {
+			p->users++;
+			return p;
+		}
+	}
+	p = malloc(sizeof(*p) + len + 1);
+	if (!p)
+		return NULL;
+	p->users = 1;
+	memcpy(p->text, text, len + 1);
+	return p;
 }
 
 /* Keeps a mapping that has ended; the oldest goes when there are too many. Takes its path over. */
