@@ -70,6 +70,8 @@ command_exec(char **argv, const struct invoking_user *u, int go, int failed)
 		if (read(go, &byte, 1) != 1)
 			_exit(127); /* never released: the recording did not begin */
 		close(go);
+		/* The samples up to the end of execve() are COMMAND's already: let them bear its name. */
+		prctl(PR_SET_NAME, basename(argv[0]));
 		invoking_user_environment(u);
 		execvp(argv[0], argv);
 		error = errno;
