@@ -174,6 +174,8 @@ class Recording:
         return (self.out or b"").decode("utf-8", "replace") + (self.err or b"").decode("utf-8", "replace")
 
     def profile(self):
+        if not os.path.exists(self.path):
+            raise AssertionError("no profile: %s" % self.text())
         return pprof.Profile.read(self.path)
 
     def account(self):

@@ -148,7 +148,7 @@ class Kernel(Case):
             if "read_zeros" not in stack:
                 continue
             seen += s.value[0]
-            # The kernel's frames stand above the user's; libc's read() has no frame pointer, so it may be missing.
+            # The kernel's frames stand above the user's.
             kernel = stack[:stack.index("read_zeros")]
             if any(n in kernel for n in ("ksys_read", "vfs_read", "__x64_sys_read")):
                 below += s.value[0]

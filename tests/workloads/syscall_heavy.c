@@ -8,13 +8,29 @@
 
 static char buffer[1 << 20];
 
+/* Without libc's read(), which has no frame pointer: a walk would miss its caller. */
+static inline __attribute__((always_inline)) ssize_t read_directly(int fd)
+{
+#ifdef __x86_64__
+	ssize_t n;
+
+	__asm__ volatile("syscall"
+			 : "=a"(n)
+			 : "0"(0L), "D"((long)fd), "S"(buffer), "d"(sizeof(buffer))
+			 : "rcx", "r11", "memory");
+	return n;
+#else
+	return read(fd, buffer, sizeof(buffer));
+#endif
+}
+
 __attribute__((noinline, noclone)) ssize_t read_zeros(int fd);
 __attribute__((noinline, noclone)) ssize_t read_zeros(int fd)
 {
 	ssize_t total = 0;
 
 	for (int i = 0; i < 16; i++)
-		total += read(fd, buffer, sizeof(buffer));
+		total += read_directly(fd);
 	return total;
 }
 
