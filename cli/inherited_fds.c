@@ -15,7 +15,8 @@ void inherited_fds_close(int *keep, uint32_t count)
 {
 	unsigned int first = 3;
 
-	qsort(keep, count, sizeof(*keep), compare);
+	if (count)
+		qsort(keep, count, sizeof(*keep), compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (keep[i] < (int)first)
 			continue;

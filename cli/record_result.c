@@ -143,8 +143,15 @@ static void print_command(const struct result *x)
 
 static void print_deaths(const struct result *x, const struct supervisor *s)
 {
-	if (s->deaths)
-		fprintf(x->out, "the %s died %u times and was started again\n", s->role, s->deaths);
+	if (!s->deaths)
+		return;
+	fprintf(x->out, "the %s died %u time%s and was started again, ", s->role, s->deaths,
+		s->deaths > 1 ? "s" : "");
+	if (WIFSIGNALED(s->last_status))
+		fprintf(x->out, "the last time by signal %d (%s)\n", WTERMSIG(s->last_status),
+			strsignal(WTERMSIG(s->last_status)));
+	else
+		fprintf(x->out, "the last time with exit code %d\n", WEXITSTATUS(s->last_status));
 }
 
 /* Whether what the account calls delivered is what the file holds. */
