@@ -55,12 +55,13 @@ SOURCES_cli        := $(filter-out cli/main.c,$(wildcard cli/*.c))
 
 ROLES     := collector symbolizer uploader
 POLICIES  := $(ROLES:%=$(G)/policy_%.c)
+PAGES     := $(ROLES:%=$(G)/policy_%.md) $(ROLES:%=$(G)/policy_%.conf)
 ARCHIVES  := $(MODULES:%=$(B)/lib%.a)
 BINARIES  := $(ROLES:%=$(B)/belfry-%) $(B)/belfry
 SKELETON  := $(G)/sampler.skel.h
 
 .PHONY: all clean
-all: $(BINARIES) belfry
+all: $(BINARIES) belfry $(PAGES)
 
 belfry: $(B)/belfry
 	@ln -sfn $< $@
@@ -82,6 +83,13 @@ $(G)/policyc: $(wildcard policy/*.c policy/*.h)
 
 $(G)/policy_%.c: policy/%.policy $(G)/policyc
 	$(G)/policyc --table $< > $@.tmp && mv $@.tmp $@
+
+# A page for auditors, and the hardening lines of a unit (a drop-in: belfry-ROLE.service.d/policy.conf).
+$(G)/policy_%.md: policy/%.policy $(G)/policyc
+	$(G)/policyc --page $< > $@.tmp && mv $@.tmp $@
+
+$(G)/policy_%.conf: policy/%.policy $(G)/policyc
+	$(G)/policyc --unit $< > $@.tmp && mv $@.tmp $@
 
 # -- objects, archives, binaries ------------------------------------------------------------
 $(B)/obj/%.o: %.c

@@ -25,7 +25,7 @@ enum policy_action {
 struct policy_capability {
 	const char *name; /* "BPF" for CAP_BPF */
 	uint8_t number;
-	const char *phase; /* "load", "root" (load phase, only when started as root), "steady", "old-kernel" */
+	const char *phase; /* "load", "load-if-granted" (load phase, never in the unit), "steady", "old-kernel" */
 	bool optional;     /* load: may be absent at start; steady: may be given up */
 	const char *reason;
 };

@@ -32,7 +32,6 @@ struct parser {
 	unsigned int landlock_line;
 	unsigned int network_line;
 	unsigned int role_line;
-	unsigned int syscall_lines[POLICY_TEXT_SYSCALLS_MAX];
 	unsigned int capability_lines[POLICY_TEXT_CAPABILITIES_MAX];
 	char *error;
 	size_t error_size;
@@ -267,15 +266,31 @@ static int check_alternatives(struct parser *p, const struct policy_syscall *s)
 			continue;
 		if (same_conditions(other, s))
 			return fail(p, "%s stands at line %u already, expected it once", s->name,
-				    p->syscall_lines[i]);
+				    t->syscall_lines[i]);
 		if (!other->condition_count || !s->condition_count)
 			return fail(p, "%s at line %u: expected conditions on both lines or one line",
-				    s->name, p->syscall_lines[i]);
+				    s->name, t->syscall_lines[i]);
 		if (other->action != s->action)
 			return fail(p, "%s at line %u has another action, expected the same",
-				    s->name, p->syscall_lines[i]);
+				    s->name, t->syscall_lines[i]);
 	}
 	return 0;
+}
+
+/* The words between "where" and "errno". */
+static void copy_conditions(const struct parser *p, char *out)
+{
+	unsigned int i = 0;
+	size_t len = 0;
+
+	while (i < p->line.count && strcmp(word(p, i), "where") != 0)
+		i++;
+	for (i++; i < p->line.count && strcmp(word(p, i), "errno") != 0; i++) {
+		len += (size_t)snprintf(out + len, POLICY_TEXT_CONDITION_MAX - len, "%s%s", len ? " " : "",
+					word(p, i));
+		if (len >= POLICY_TEXT_CONDITION_MAX)
+			return;
+	}
 }
 
 static int add_syscall(struct parser *p, const char *name, struct policy_syscall s)
@@ -291,7 +306,8 @@ static int add_syscall(struct parser *p, const char *name, struct policy_syscall
 	error = check_alternatives(p, &s);
 	if (error)
 		return error;
-	p->syscall_lines[t->policy.syscall_count] = p->line.number;
+	t->syscall_lines[t->policy.syscall_count] = p->line.number;
+	copy_conditions(p, t->conditions[t->policy.syscall_count]);
 	t->syscalls[t->policy.syscall_count++] = s;
 	return 0;
 }
@@ -429,7 +445,7 @@ static int parse_capability(struct parser *p)
 		uint64_t *mask;
 	} phases[] = {
 		{ "load", &t->policy.capabilities[POLICY_PHASE_LOAD] },
-		{ "root", &t->policy.capabilities[POLICY_PHASE_LOAD] },
+		{ "load-if-granted", &t->policy.capabilities[POLICY_PHASE_LOAD] },
 		{ "steady", &t->policy.capabilities[POLICY_PHASE_STEADY] },
 		{ "old-kernel", &t->policy.capabilities_old_kernel },
 	};
@@ -446,10 +462,12 @@ static int parse_capability(struct parser *p)
 	while (phase < phase_count && strcmp(phases[phase].name, c.phase) != 0)
 		phase++;
 	if (phase == phase_count)
-		return fail(p, "\"%s\": expected load, root, steady or old-kernel", c.phase);
+		return fail(p, "\"%s\": expected load, load-if-granted, steady or old-kernel", c.phase);
 	if (*phases[phase].mask & 1ULL << c.number)
 		return fail(p, "%s is there in phase %s already, expected it once", c.name, c.phase);
 	*phases[phase].mask |= 1ULL << c.number;
+	if (strcmp(c.phase, "load-if-granted") == 0)
+		c.optional = true;
 	if (c.optional && strcmp(c.phase, "steady") == 0)
 		t->policy.capabilities_optional |= 1ULL << c.number;
 	p->capability_lines[t->policy.capability_count] = p->line.number;

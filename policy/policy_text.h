@@ -13,6 +13,7 @@
 #define POLICY_TEXT_MAX (64 * 1024) /* bytes of a file */
 #define POLICY_TEXT_CAPABILITIES_MAX 64
 #define POLICY_TEXT_SYSCALLS_MAX 512
+#define POLICY_TEXT_CONDITION_MAX 192 /* bytes of a condition's text that a page shows */
 #define POLICY_TEXT_LIMITS_MAX 16
 #define POLICY_TEXT_PATHS_MAX 32
 #define POLICY_TEXT_DESCRIPTORS_MAX 64
@@ -26,6 +27,8 @@ struct policy_text {
 	const char *network_reason;
 	struct policy_capability capabilities[POLICY_TEXT_CAPABILITIES_MAX];
 	struct policy_syscall syscalls[POLICY_TEXT_SYSCALLS_MAX];
+	unsigned int syscall_lines[POLICY_TEXT_SYSCALLS_MAX]; /* line that each stands at */
+	char conditions[POLICY_TEXT_SYSCALLS_MAX][POLICY_TEXT_CONDITION_MAX]; /* as they are written */
 	struct policy_limit limits[POLICY_TEXT_LIMITS_MAX];
 	struct policy_path paths[POLICY_TEXT_PATHS_MAX];
 	struct policy_descriptor descriptors[POLICY_TEXT_DESCRIPTORS_MAX];

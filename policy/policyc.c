@@ -223,34 +223,40 @@ static void page_capabilities(const struct policy *p)
 	printf("\n");
 }
 
-static void page_condition(const struct policy_condition *c, bool first)
+/* A bar would end the table's cell. */
+static void page_text(const char *text)
 {
-	printf("%s", first ? "" : " and ");
-	if (c->mask == 0xffffffffULL)
-		printf("arg%u = 0x%" PRIx64, c->arg, c->value);
-	else
-		printf("arg%u & 0x%" PRIx64 " = 0x%" PRIx64, c->arg, c->mask, c->value);
+	for (; *text; text++)
+		printf(*text == '|' ? "\\|" : "%c", *text);
 }
 
-static void page_syscalls(const struct policy *p, const char *process)
+/* One row for each line of the policy, with all the calls that it names. */
+static void page_syscalls(const struct policy_text *t, const char *process)
 {
+	const struct policy *p = &t->policy;
 	bool any = false;
 
 	for (uint32_t i = 0; i < p->syscall_count; i++) {
 		const struct policy_syscall *s = &p->syscalls[i];
+		uint32_t last = i;
 
 		if (strcmp(s->process, process) != 0)
 			continue;
 		if (!any)
 			printf("## System calls of process \"%s\"\n\nAny other call kills it "
-			       "(SIGSYS).\n\n| call | only if | answer | reason |\n|---|---|---|---|\n",
+			       "(SIGSYS).\n\n| calls | only if | answer | reason |\n|---|---|---|---|\n",
 			       process);
 		any = true;
-		printf("| %s | ", s->name);
-		for (unsigned int c = 0; c < s->condition_count; c++)
-			page_condition(&s->conditions[c], c == 0);
+		while (last + 1 < p->syscall_count && t->syscall_lines[last + 1] == t->syscall_lines[i])
+			last++;
+		printf("| ");
+		for (uint32_t name = i; name <= last; name++)
+			printf("%s%s", name > i ? ", " : "", p->syscalls[name].name);
+		printf(" | ");
+		page_text(t->conditions[i]);
 		printf(" | %s | %s |\n", s->action == POLICY_ALLOW ? "runs" : strerrorname_np(s->error),
 		       s->reason);
+		i = last;
 	}
 	if (any)
 		printf("\n");
@@ -303,9 +309,9 @@ static void print_page(const struct policy_text *t)
 	printf("| Landlock | %s | %s |\n", p->landlock ? "yes" : "no", t->landlock_reason);
 	printf("| network | %s | %s |\n\n", p->network ? "yes" : "no", t->network_reason);
 	page_capabilities(p);
-	page_syscalls(p, "main");
-	page_syscalls(p, "zygote");
-	page_syscalls(p, "worker");
+	page_syscalls(t, "main");
+	page_syscalls(t, "zygote");
+	page_syscalls(t, "worker");
 	page_limits(p);
 	page_files(p);
 }

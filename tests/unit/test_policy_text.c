@@ -27,7 +27,7 @@ static void a_whole_policy_becomes_a_table(void **state)
 {
 	struct policy_text *t = parsed(HEAD "capability load BPF # maps\n"
 					    "capability load PERFMON # events\n"
-					    "capability root SYS_ADMIN optional # Debian\n"
+					    "capability load-if-granted SYS_ADMIN # Debian\n"
 					    "capability steady PERFMON optional # hotplug\n"
 					    "capability old-kernel BPF # filters\n"
 					    "limit NOFILE 4K # files\n"
@@ -123,7 +123,7 @@ static const struct wrong wrongs[] = {
 	{ HEAD "capability load 39 # x\n",
 	  "t.policy:6: \"39\": expected the name of a capability, as BPF for CAP_BPF" },
 	{ HEAD "capability later BPF # x\n",
-	  "t.policy:6: \"later\": expected load, root, steady or old-kernel" },
+	  "t.policy:6: \"later\": expected load, load-if-granted, steady or old-kernel" },
 	{ HEAD "capability load BPF sometimes # x\n",
 	  "t.policy:6: expected \"capability PHASE NAME [optional]\", found 4 words" },
 	{ HEAD "capability load BPF # x\ncapability load BPF # x\n",
