@@ -175,6 +175,11 @@ uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
 	if (result != OPEN_OK)
 		return without_file(b, result, story, m, known, retry);
 	f = file_table_by_identity(b->files, &id);
+	if (f && !mapped_is_expected(&f->identity, m)) {
+		close(path_fd);
+		return without_file(b, OPEN_OTHER_FILE, "a range maps another known file than was told", m,
+				    known, retry);
+	}
 	if (f) {
 		file_table_touch(b->files, f);
 		if (known != f || f->mapped.generation != m->generation)

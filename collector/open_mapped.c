@@ -50,6 +50,11 @@ static bool same_device(const struct file_identity *id, const struct mapped_file
 	return major(id->device) == expected->device_major && minor(id->device) == expected->device_minor;
 }
 
+bool mapped_is_expected(const struct file_identity *id, const struct mapped_file *expected)
+{
+	return id->inode == expected->inode || (id->layered && !same_device(id, expected));
+}
+
 static void tell_other(char story[OPEN_STORY_MAX], const struct mapped_range *r,
 		       const struct file_identity *id, const struct mapped_file *expected)
 {
@@ -112,11 +117,8 @@ enum open_result mapped_open(const struct mapped_range *r, const struct mapped_f
 		tell(story, r, "file system could block for ever: %s (see --allow-remote-files)", type);
 		return OPEN_REMOTE;
 	}
-	/*
-	 * btrfs gives a mapping another device than stat gives its file; overlayfs another inode number as well. Such a
-	 * file is the mapped one all the same, and is known by what stat says.
-	 */
-	if (!same_device(id, expected) && id->inode != expected->inode && strcmp(type, "overlay") != 0) {
+	id->layered = strcmp(type, "overlay") == 0;
+	if (!mapped_is_expected(id, expected)) {
 		tell_other(story, r, id, expected);
 		return OPEN_OTHER_FILE;
 	}

@@ -19,6 +19,7 @@ struct file_identity {
 	uint64_t inode;
 	uint64_t size;
 	uint64_t change_time; /* ns since 1970 */
+	bool layered;	      /* on overlayfs: its mappings can show other numbers. Known once it was opened. */
 };
 
 enum open_result {
@@ -39,6 +40,12 @@ struct mapped_range {
 };
 
 #define OPEN_STORY_MAX 160
+
+/*
+ * btrfs gives a mapping another device than stat gives its file; overlayfs another inode number as well. Such a file is
+ * the mapped one all the same, and is known by what stat says.
+ */
+bool mapped_is_expected(const struct file_identity *id, const struct mapped_file *expected);
 
 /* Opens with O_PATH and tells the identity; *path_fd is owned by the caller. On failure `story` says what failed on what. */
 enum open_result mapped_look(const struct mapped_range *r, const struct mapped_file *expected,

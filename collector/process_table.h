@@ -23,6 +23,7 @@ struct process {
 	bool whole;	   /* `set` is all there is, unless events were lost since `read_epoch` */
 	bool read;	   /* /proc/PID/maps was read since its last exec */
 	bool gone;	   /* cannot be read any more */
+	bool leaderless;   /* its first thread has ended: each other one's end may be the process's */
 	bool exec_untold;  /* announced, then replaced its program */
 	uint32_t read_epoch; /* losses counted when `set` was right */
 	uint64_t read_again_ns; /* not before; CLOCK_MONOTONIC */

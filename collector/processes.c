@@ -95,6 +95,7 @@ static void apply_exec(struct processes *p, const struct queued_event *e)
 	if (!proc)
 		return;
 	process_table_set_exit(p->table, proc, 0); /* the thread that called it takes the leader's place */
+	proc->leaderless = false;
 	mapping_set_release(proc->set, p->names);
 	proc->set = mapping_set_new();
 	proc->image_time = e->time;
@@ -122,14 +123,17 @@ static void apply_mapping(struct processes *p, const struct queued_event *e)
 }
 
 /*
- * The leader's end begins the grace period, and each later thread's end renews it: whoever goes on running after the
- * leader is found alive again by its samples.
+ * The leader's end begins the grace period, and each later thread's end begins it again: whoever goes on running after
+ * the leader is found alive by its samples.
  */
 static void apply_exit(struct processes *p, const struct queued_event *e)
 {
 	struct process *proc = process_table_newest(p->table, e->tgid);
 
-	if (proc && (e->tid == e->tgid || proc->exit_time))
+	if (!proc)
+		return;
+	proc->leaderless |= e->tid == e->tgid;
+	if (proc->leaderless)
 		process_table_set_exit(p->table, proc, e->time);
 }
 

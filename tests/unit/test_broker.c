@@ -18,6 +18,7 @@
 
 #include "tests/unit/cmocka_all.h"
 #include "collector/broker.h"
+#include "collector/open_mapped.h"
 #include "collector/procfs_read.h"
 #include "ipc/file_channel.h"
 #include "ipc/seqpacket.h"
@@ -265,7 +266,10 @@ static void deleted_and_unnamed_files_are_opened_all_the_same(void **state)
 static void a_device_is_refused_once(void **state)
 {
 	int fd = open("/dev/zero", O_RDWR);
+	char story[OPEN_STORY_MAX];
 	enum broker_retry retry;
+	struct mapped_range range;
+	struct file_identity id;
 	struct mapped_file m;
 	uint64_t at;
 
@@ -273,6 +277,10 @@ static void a_device_is_refused_once(void **state)
 	at = child_maps(fd, MAP_PRIVATE);
 	m = numbers_of(fd);
 	close(fd);
+	/* At the first look: a device must not be opened, since its driver may act on that. */
+	range = (struct mapped_range){ f.child, at, at + 4096 };
+	assert_int_equal(mapped_look(&range, &m, &fd, &id, story), OPEN_NOT_REGULAR);
+	assert_non_null(strstr(story, "not a regular file"));
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(ask(at, &m, &retry), FILE_ID_NONE);
 		assert_int_equal(retry, BROKER_FINAL);
@@ -303,6 +311,10 @@ static void another_inode_than_told_is_refused(void **state)
 	/* btrfs: only the device differs. */
 	m.inode--;
 	assert_int_equal(ask(at, &m, &retry), FILE_ID_FIRST);
+	/* A file that is known by now is no more what it was not before. */
+	m.inode++;
+	assert_int_equal(ask(at, &m, &retry), FILE_ID_NONE);
+	assert_int_equal(retry, BROKER_OTHER_RANGE);
 }
 
 static void a_known_file_answers_for_a_process_that_is_gone(void **state)
@@ -415,6 +427,8 @@ static void a_wanted_file_is_sent_again_while_someone_maps_it(void **state)
 	assert_int_equal(broker_counters(f.broker)->wants_ignored, 3);
 	assert_int_equal(hear(&want, &fd), 0);
 	assert_int_equal(broker_counters(f.broker)->peer_refused, 0);
+	done(FILE_ID_FIRST, FILE_ACCEPTED); /* a second time */
+	assert_int_equal(broker_counters(f.broker)->peer_refused, 1);
 }
 
 static void done_for_a_file_that_was_not_sent_closes_the_connection(void **state)
@@ -429,6 +443,31 @@ static void done_for_a_file_that_was_not_sent_closes_the_connection(void **state
 	assert_int_equal(broker_counters(f.broker)->peer_refused, 1);
 	assert_int_equal(broker_poll(f.broker).fd, -1);
 	assert_true(broker_timeout(f.broker, f.now_ms) >= 200);
+}
+
+static void what_is_missing_is_named(void **state)
+{
+	struct mapped_range range = { 2000000000, 0x55d000, 0x55e000 };
+	struct mapped_file m = { 8, 1, 5, 0 };
+	char story[OPEN_STORY_MAX];
+	struct file_identity id;
+	int path_fd;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(mapped_look(&range, &m, &path_fd, &id, story), OPEN_GONE);
+	assert_string_equal(story, "map_files 2000000000/55d000-55e000: process or mapping is gone");
+	pid = fork();
+	if (pid == 0) {
+		range.pid = getppid();
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		_exit(mapped_look(&range, &m, &path_fd, &id, story) == OPEN_DENIED &&
+				      strstr(story, "permission denied (needs CAP_") ? 0 : 2);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
 }
 
 static void packets_that_break_a_rule_close_the_connection(void **state)
@@ -543,6 +582,7 @@ int main(void)
 		TEST(a_full_queue_defers),
 		TEST(a_wanted_file_is_sent_again_while_someone_maps_it),
 		TEST(done_for_a_file_that_was_not_sent_closes_the_connection),
+		TEST(what_is_missing_is_named),
 		TEST(packets_that_break_a_rule_close_the_connection),
 		TEST(a_listener_of_another_user_gets_nothing),
 		TEST(a_new_symbolizer_gets_files_again_at_next_sight),

@@ -219,6 +219,12 @@ static void threads_that_outlive_their_leader_keep_the_process(void **state)
 	expect(2, "seen 2000000000 parent 0 at 1000 comm", "map 2000000000 1000-2000+0 file 1001 kind 1 at 1001 /a");
 	processes_expire(p, 1000000000 + 4000);
 	expect(0);
+	/* The last thread's end is the process's, although it is not the leader. */
+	exit_at(7000, GONE, GONE + 1);
+	processes_expire(p, 1000000000 + 6999);
+	expect(0);
+	processes_expire(p, 1000000000 + 7000);
+	expect(1, "exit 2000000000 at 7000");
 }
 
 static void a_used_again_pid_is_another_process(void **state)
