@@ -113,7 +113,7 @@ static int check_identity(struct processes *p, struct process *proc, uint64_t st
 	return 0;
 }
 
-static void take_line(struct processes *p, struct process *proc, struct mapping_set **set, uint64_t from,
+static void take_line(struct processes *p, uint32_t tid, struct mapping_set **set, uint64_t from,
 		      const uint8_t *line, uint32_t len)
 {
 	struct proc_mapping m;
@@ -131,21 +131,21 @@ static void take_line(struct processes *p, struct process *proc, struct mapping_
 	file = (struct mapped_file){ .device_major = m.device_major,
 				     .device_minor = m.device_minor,
 				     .inode = m.inode };
-	if (!process_sight_mapping(p, proc->tgid, &range, &file, m.path, m.path_len, &sighted) ||
+	if (!process_sight_mapping(p, tid, &range, &file, m.path, m.path_len, &sighted) ||
 	    mapping_set_add(set, &sighted, p->limits.mappings_per_process, p->names) == MAPPING_NO_ROOM)
 		p->counters.mappings_refused++;
 }
 
-static int read_maps(struct processes *p, struct process *proc, struct mapping_set **set, uint64_t from)
+static int read_maps(struct processes *p, uint32_t tid, struct mapping_set **set, uint64_t from)
 {
 	const uint8_t *line;
 	uint32_t len;
-	int rc = proc_lines_open(&p->lines, (pid_t)proc->tgid, "maps", MAPS_BYTES);
+	int rc = proc_lines_open(&p->lines, (pid_t)tid, "maps", MAPS_BYTES);
 
 	if (rc)
 		return rc;
 	while ((rc = proc_lines_next(&p->lines, &line, &len)) == 1)
-		take_line(p, proc, set, from, line, len);
+		take_line(p, tid, set, from, line, len);
 	proc_lines_close(&p->lines);
 	if (rc == -EFBIG) {
 		p->counters.mappings_refused++;
@@ -171,7 +171,7 @@ static void replace_set(struct processes *p, struct process *proc, struct mappin
 	proc->set = set;
 }
 
-static int read_all(struct processes *p, struct process *proc, uint64_t start_time, uint64_t from)
+static int read_all(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time, uint64_t from)
 {
 	struct mapping_set *set = mapping_set_new();
 	int rc;
@@ -180,7 +180,10 @@ static int read_all(struct processes *p, struct process *proc, uint64_t start_ti
 		return -ENOMEM;
 	rc = check_identity(p, proc, start_time);
 	if (rc == 0)
-		rc = read_maps(p, proc, &set, from);
+		rc = read_maps(p, proc->tgid, &set, from);
+	/* A leader that has ended before its threads has no memory any more; /proc knows each thread by its number too. */
+	if (rc == 0 && set->count == 0 && tid != proc->tgid)
+		rc = read_maps(p, tid, &set, from);
 	if (rc == 0)
 		rc = check_identity(p, proc, start_time);
 	if (rc) {
@@ -191,7 +194,8 @@ static int read_all(struct processes *p, struct process *proc, uint64_t start_ti
 	return 0;
 }
 
-int process_read_mappings(struct processes *p, struct process *proc, uint64_t start_time, uint64_t from)
+int process_read_mappings(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time,
+			  uint64_t from)
 {
 	uint64_t began = clock_ns();
 	uint32_t losses = p->losses;
@@ -203,7 +207,7 @@ int process_read_mappings(struct processes *p, struct process *proc, uint64_t st
 			proc->read_again_ns = began + READ_AGAIN_NS;
 		return -EAGAIN;
 	}
-	rc = read_all(p, proc, start_time, from);
+	rc = read_all(p, proc, tid, start_time, from);
 	took = clock_ns() - began;
 	p->read_budget_ns -= (int64_t)took;
 	/* One that costs a lot (200,000 mappings take 0.2 s) is not read again before that has been forgotten. */

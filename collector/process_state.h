@@ -45,10 +45,11 @@ bool process_sight_mapping(struct processes *p, uint32_t tgid, const struct mapp
 void process_ask_again(struct processes *p, uint32_t tgid, const struct mapping *m);
 
 /*
- * Reads all executable mappings from /proc/PID/maps. `start_time` (CLOCK_BOOTTIME ns, 0 = any) must be that of the process
+ * Reads all executable mappings from /proc/PID/maps; `tid`: a thread that lives. `start_time` (CLOCK_BOOTTIME ns, 0 = any) must be that of the process
  * before and after. Mappings that are new are valid from `from`. Returns 0, -ESRCH when it is another process or gone, or another -errno.
  */
-int process_read_mappings(struct processes *p, struct process *proc, uint64_t start_time, uint64_t from);
+int process_read_mappings(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time,
+			  uint64_t from);
 
 /* process_tell.c */
 

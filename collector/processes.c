@@ -70,7 +70,7 @@ static void apply_fork(struct processes *p, const struct queued_event *e)
 	 * those of a later program of the parent, so the child's own are read if it is still there at its first sample.
 	 */
 	if (parent && !parent->read && !is_whole(p, parent)) {
-		process_read_mappings(p, parent, parent->start_time, 0);
+		process_read_mappings(p, parent, parent->tgid, parent->start_time, 0);
 		guessed = true;
 	}
 	if (old && !old->exit_time)
@@ -256,7 +256,7 @@ void processes_before_sample(struct processes *p, const struct sample_record *s)
 	if (!(s->flags & SAMPLE_FLAG_KERNEL_THREAD) && !is_whole(p, proc) && !proc->gone) {
 		uint64_t from = proc->told_epoch == p->symbolizer ? s->time : proc->image_time;
 
-		rc = process_read_mappings(p, proc, s->start_time, from);
+		rc = process_read_mappings(p, proc, s->tid, s->start_time, from);
 		proc->gone = rc == -ESRCH;
 	}
 	process_tell(p, proc, s);

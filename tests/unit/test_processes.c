@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events and samples in, records out. Broker and stream are stubs: the linker takes these before the archive's. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,12 +125,17 @@ static void exit_at(uint64_t time, uint32_t tgid, uint32_t tid)
 	processes_event(p, &e);
 }
 
-static void sample_at(uint64_t time, uint32_t tgid, uint64_t start_time)
+static void thread_sample_at(uint64_t time, uint32_t tgid, uint32_t tid, uint64_t start_time)
 {
-	struct sample_record s = { .time = time, .tgid = tgid, .tid = tgid, .start_time = start_time,
+	struct sample_record s = { .time = time, .tgid = tgid, .tid = tid, .start_time = start_time,
 				   .process_comm = "comm" };
 
 	processes_before_sample(p, &s);
+}
+
+static void sample_at(uint64_t time, uint32_t tgid, uint64_t start_time)
+{
+	thread_sample_at(time, tgid, tgid, start_time);
 }
 
 /* -- then ------------------------------------------------------------------------------------ */
@@ -363,6 +369,37 @@ static void one_that_was_there_before_is_read_from_proc(void **state)
 	end(pid);
 }
 
+static void *leave_thread(void *tell)
+{
+	pid_t tid = gettid();
+
+	if (write(*(int *)tell, &tid, sizeof(tid)) == sizeof(tid))
+		pause();
+	return NULL;
+}
+
+static void one_whose_leader_has_ended_is_read_through_a_thread(void **state)
+{
+	static int ready[2];
+	pthread_t thread;
+	pid_t pid, tid;
+	struct proc_stat st;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		pthread_create(&thread, NULL, leave_thread, &ready[1]);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(read(ready[0], &tid, sizeof(tid)), sizeof(tid));
+	usleep(50000); /* the leader ends */
+	assert_int_equal(proc_read_stat(pid, &st), 0);
+	thread_sample_at(1000, (uint32_t)pid, (uint32_t)tid, start_of(pid));
+	assert_non_null(own_code_line());
+	end(pid);
+}
+
 static void proc_of_another_start_time_is_not_believed(void **state)
 {
 	pid_t pid = sleeper();
@@ -427,6 +464,7 @@ int main(void)
 		TEST(the_least_recently_sampled_leaves_a_full_table),
 		TEST(data_mappings_and_threads_are_nothing_to_us),
 		TEST(one_that_was_there_before_is_read_from_proc),
+		TEST(one_whose_leader_has_ended_is_read_through_a_thread),
 		TEST(proc_of_another_start_time_is_not_believed),
 		TEST(a_child_of_an_unknown_parent_has_its_parents_mappings),
 		TEST(after_a_loss_mappings_are_read_again_and_only_news_is_told),
