@@ -182,7 +182,8 @@ uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
 	}
 	if (f) {
 		file_table_touch(b->files, f);
-		if (known != f || f->mapped.generation != m->generation)
+		/* /proc/PID/maps shows no generation: what an event told is kept. */
+		if (known != f || (m->generation && f->mapped.generation != m->generation))
 			file_table_remap(b->files, f, m);
 		f->verified_ns = now;
 		f->origin = r;
