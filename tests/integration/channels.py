@@ -10,7 +10,7 @@ import os
 import socket
 import struct
 
-PUSH, PULL = 0x50, 0x51
+PAIR = 0x10  # nng PAIR version 0, at both ends
 
 # ipc/file_channel.h
 HELLO, OPENED, KALLSYMS, DONE, WANT = 1, 2, 3, 4, 5

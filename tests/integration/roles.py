@@ -151,7 +151,7 @@ class SampleReader(threading.Thread):
             s.settimeout(1)
             self.connections += 1
             try:
-                ch.greet(s, ch.PULL)
+                ch.greet(s, ch.PAIR)
                 while not self.quit:
                     if self.paused:
                         time.sleep(0.05)

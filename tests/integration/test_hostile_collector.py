@@ -47,13 +47,13 @@ class HostileCollector(RoleCase):
 
     def pusher(self):
         s = self.samples()
-        self.assertEqual(ch.greet(s, ch.PUSH), ch.PULL)
+        self.assertEqual(ch.greet(s, ch.PAIR), ch.PAIR)
         return s
 
     def uploader(self):
         s = ch.connect(self.path("profiles.sock"), socket.SOCK_STREAM, UPLOADER, GROUP)
         self.addCleanup(s.close)
-        self.assertEqual(ch.greet(s, ch.PULL), ch.PUSH)
+        self.assertEqual(ch.greet(s, ch.PAIR), ch.PAIR)
         return s
 
     def push(self, s, records):
@@ -232,7 +232,7 @@ class HostileCollector(RoleCase):
         self.assertTrue(self.closed_by_role(s))
         s = self.samples(uid=STRANGER)
         try:
-            s.sendall(ch.greeting(ch.PUSH))
+            s.sendall(ch.greeting(ch.PAIR))
         except OSError:
             pass
         self.assertTrue(self.closed_by_role(s))
@@ -241,7 +241,7 @@ class HostileCollector(RoleCase):
     # -- the sample channel ----------------------------------------------------------------
 
     def test_framing_that_lies(self):
-        self.evil_framing(self.samples, ch.PUSH)
+        self.evil_framing(self.samples, ch.PAIR)
         self.still_works()
 
     def test_two_hundred_connections(self):

@@ -42,7 +42,7 @@ class HostileSender(RoleCase):
 
     def pusher(self):
         s = self.accept()
-        self.assertEqual(ch.greet(s, ch.PUSH), ch.PULL)
+        self.assertEqual(ch.greet(s, ch.PAIR), ch.PAIR)
         return s
 
     def files(self):
@@ -75,7 +75,7 @@ class HostileSender(RoleCase):
         self.assertEqual(st.st_mode & 0o7777, 0o640)
 
     def test_framing_that_lies(self):
-        self.evil_framing(self.accept, ch.PUSH)
+        self.evil_framing(self.accept, ch.PAIR)
         self.still_works(self.pusher())
 
     def test_wrong_messages_are_refused(self):
@@ -196,7 +196,7 @@ class HostileSender(RoleCase):
         os.chown(self.path("profiles.sock"), SYMBOLIZER, GROUP)
         s = self.accept()
         try:
-            s.sendall(ch.greeting(ch.PUSH))
+            s.sendall(ch.greeting(ch.PAIR))
             ch.sp_send(s, ch.profile_message(ch.PPROF, labels=((b"comm", b"x"),), pprof=PROFILE))
         except OSError:
             pass

@@ -184,7 +184,7 @@ class HostileSymbolizer(RoleCase):
         self.reader.listener.settimeout(12)
         self.start_role("--symbolizer-uid", SYMBOLIZER, "--frequency", 199)
         self.confined()
-        self.evil_framing(lambda: self.reader.listener.accept()[0], ch.PULL)
+        self.evil_framing(lambda: self.reader.listener.accept()[0], ch.PAIR)
         self.reader.start()
         self.goes_on()
 
@@ -206,7 +206,7 @@ class HostileSymbolizer(RoleCase):
         s, _ = self.reader.listener.accept()
         s.settimeout(3)
         try:
-            ch.greet(s, ch.PULL)
+            ch.greet(s, ch.PAIR)
             self.assertEqual(s.recv(1), b"")
         except (EOFError, OSError):
             pass
