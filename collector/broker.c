@@ -13,7 +13,8 @@
 #include "collector/open_mapped.h"
 #include "ipc/log.h"
 
-/* How long a file is taken for the one it was without looking again: a burst of processes maps the same few. */
+/* How long a file is taken for the one it was without looking again: a burst of processes maps the
+ * same few. */
 #define TRUST_NS	 NSEC_PER_SEC
 #define REFUSAL_TRUST_NS (60 * NSEC_PER_SEC)
 #define WANT_NS		 NSEC_PER_SEC /* a file is opened again for the symbolizer at most this often */
@@ -74,9 +75,11 @@ static void say(struct broker *b, enum open_result result, const char *story)
 		log_warn(result >= OPEN_NOT_REGULAR ? "file_refused" : "file_failed", "%s", story);
 }
 
-/* Counts a file that could not be had. Returns FILE_ID_NONE, or the number of a file known by the same mapping. */
+/* Counts a file that could not be had. Returns FILE_ID_NONE, or the number of a file known by the
+ * same mapping. */
 static uint64_t without_file(struct broker *b, enum open_result result, const char *story,
-			     const struct mapped_file *m, struct known_file *known, enum broker_retry *retry)
+			     const struct mapped_file *m, struct known_file *known,
+			     enum broker_retry *retry)
 {
 	struct known_file *f = known && known->state == FILE_REFUSED_HERE ? known : NULL;
 
@@ -148,7 +151,8 @@ static bool is_settled(const struct known_file *f, const struct mapped_file *m, 
 		return false;
 	if (f->mapped.generation != m->generation)
 		return false; /* an inode number that was used again */
-	/* On overlayfs, what a mapping shows can be the same for files of two layers, if not their generation as well. */
+	/* On overlayfs, what a mapping shows can be the same for files of two layers, if not their
+	 * generation as well. */
 	return m->generation || (major(f->identity.device) == m->device_major &&
 				 minor(f->identity.device) == m->device_minor);
 }
@@ -177,8 +181,9 @@ uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
 	f = file_table_by_identity(b->files, &id);
 	if (f && !mapped_is_expected(&f->identity, m)) {
 		close(path_fd);
-		return without_file(b, OPEN_OTHER_FILE, "a range maps another known file than was told", m,
-				    known, retry);
+		return without_file(b, OPEN_OTHER_FILE,
+				    "a range maps another known file than was told", m, known,
+				    retry);
 	}
 	if (f) {
 		file_table_touch(b->files, f);

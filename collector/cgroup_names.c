@@ -8,9 +8,11 @@
 #include "collector/clock.h"
 #include "collector/procfs_read.h"
 
-#define SLOTS	   128u
+#define SLOTS	    128u
 #define CACHED_MOST 512u /* bytes of a text worth keeping */
-#define FRESH_NS    (5 * NSEC_PER_SEC) /* a process can move between its sample and our reading: such an error must not last */
+#define FRESH_NS                                                                                   \
+	(5 * NSEC_PER_SEC) /* a process can move between its sample and our reading: such an error \
+			      must not last */
 
 struct known_cgroup {
 	uint64_t id;
@@ -34,7 +36,8 @@ static void keep(struct cgroup_names *c, uint64_t id, uint16_t len)
 {
 	struct known_cgroup **slot = &c->slots[id % SLOTS];
 
-	/* "0::/path\n" alone: cgroup v2 and nothing beside it. A path holds no newline that the kernel does not escape. */
+	/* "0::/path\n" alone: cgroup v2 and nothing beside it. A path holds no newline that the
+	 * kernel does not escape. */
 	if (id == 0 || len < 4 || len > CACHED_MOST || memcmp(c->text, "0::", 3) != 0 ||
 	    memchr(c->text, '\n', len) != c->text + len - 1)
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock: the collector's one clock, the one that the kernel stamps samples and side-band records with. */
+/* clock: the collector's one clock, the one that the kernel stamps samples and side-band records
+ * with. */
 #ifndef BELFRY_COLLECTOR_CLOCK_H
 #define BELFRY_COLLECTOR_CLOCK_H
 

@@ -59,7 +59,8 @@ bool event_queue_put(struct event_queue *q, const struct queued_event *e)
 
 	if (q->count == q->capacity && !grow(q))
 		return false;
-	/* Drains are in order by themselves; only neighbours of two drains can be a little out of it. */
+	/* Drains are in order by themselves; only neighbours of two drains can be a little out of
+	 * it. */
 	for (i = q->count; i > 0 && nth(q, i - 1)->time > e->time; i--)
 		*nth(q, i) = *nth(q, i - 1);
 	*nth(q, i) = *e;

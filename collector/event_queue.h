@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_queue: side-band events that wait until the samples before them have been seen, in time order. So each sample
- * finds its process as it was at the sample's time, although a ring of samples is drained long after.
+ * event_queue: side-band events that wait until the samples before them have been seen, in time
+ * order. So each sample finds its process as it was at the sample's time, although a ring of
+ * samples is drained long after.
  */
 #ifndef BELFRY_COLLECTOR_EVENT_QUEUE_H
 #define BELFRY_COLLECTOR_EVENT_QUEUE_H
@@ -29,7 +30,8 @@ struct event_queue;
 
 int event_queue_new(struct event_queue **out);
 
-/* Puts it at its place in time. False when the queue is full or there is no memory: apply the oldest first. */
+/* Puts it at its place in time. False when the queue is full or there is no memory: apply the
+ * oldest first. */
 bool event_queue_put(struct event_queue *q, const struct queued_event *e);
 
 /* Takes the oldest one whose time is at most `until`. */

@@ -15,8 +15,9 @@
 
 void file_link_init(struct file_link *l, const char *path, uid_t peer_uid, uint64_t stream_id)
 {
-	*l = (struct file_link){ .peer_uid = peer_uid, .stream_id = stream_id, .fd = -1,
-				 .wait_ms = WAIT_LEAST_MS };
+	*l = (struct file_link){
+		.peer_uid = peer_uid, .stream_id = stream_id, .fd = -1, .wait_ms = WAIT_LEAST_MS
+	};
 	snprintf(l->path, sizeof(l->path), "%s", path);
 }
 
@@ -25,7 +26,8 @@ void file_link_close(struct file_link *l, uint64_t now_ms)
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	/* Quick again after a connection that held; slower each time after one that did not, whoever ended it. */
+	/* Quick again after a connection that held; slower each time after one that did not,
+	 * whoever ended it. */
 	if (l->phase == FILE_PHASE_OPEN && now_ms - l->since_ms >= WAIT_MOST_MS)
 		l->wait_ms = WAIT_LEAST_MS;
 	l->phase = 0;
@@ -92,12 +94,13 @@ int file_link_receive(struct file_link *l, uint64_t now_ms, struct file_message 
 		return 0;
 	}
 	if (n <= 0) {
-		log_debug("file_closed", "%s: %s", l->path, n ? strerror((int)-n) : "closed by the symbolizer");
+		log_debug("file_closed", "%s: %s", l->path,
+			  n ? strerror((int)-n) : "closed by the symbolizer");
 		file_link_close(l, now_ms);
 		return 0;
 	}
-	wrong = file_message_decode(file_rules_to_collector, file_rules_to_collector_count, l->phase,
-				    data, (uint32_t)n, 0, m);
+	wrong = file_message_decode(file_rules_to_collector, file_rules_to_collector_count,
+				    l->phase, data, (uint32_t)n, 0, m);
 	if (wrong) {
 		file_link_refuse(l, now_ms, wrong);
 		return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_link: the collector's end of the file channel: connects, checks who answers, says HELLO, and takes only messages that
- * the rule table allows. Never blocks. A rule that the symbolizer breaks closes the connection.
+ * file_link: the collector's end of the file channel: connects, checks who answers, says HELLO, and
+ * takes only messages that the rule table allows. Never blocks. A rule that the symbolizer breaks
+ * closes the connection.
  */
 #ifndef BELFRY_COLLECTOR_FILE_LINK_H
 #define BELFRY_COLLECTOR_FILE_LINK_H

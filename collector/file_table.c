@@ -22,7 +22,8 @@ struct file_table {
 
 static uint32_t slot(const struct file_table *t, uint64_t device, uint64_t inode)
 {
-	return (uint32_t)((inode * 0x9e3779b97f4a7c15ull ^ device * 0xc2b2ae3d27d4eb4full) >> 32) & t->mask;
+	return (uint32_t)((inode * 0x9e3779b97f4a7c15ull ^ device * 0xc2b2ae3d27d4eb4full) >> 32) &
+	       t->mask;
 }
 
 static uint32_t slot_mapped(const struct file_table *t, const struct mapped_file *m)
@@ -127,7 +128,8 @@ static bool make_room(struct file_table *t)
 
 	if (t->count < t->most)
 		return true;
-	TAILQ_FOREACH(f, &t->lru, lru) {
+	TAILQ_FOREACH(f, &t->lru, lru)
+	{
 		if (f->state != FILE_QUEUED && f->state != FILE_IN_FLIGHT) {
 			remove_file(t, f);
 			return true;
@@ -183,8 +185,10 @@ void file_table_unsend(struct file_table *t)
 {
 	struct known_file *f;
 
-	TAILQ_FOREACH(f, &t->lru, lru) {
-		if (f->state == FILE_IN_FLIGHT || f->state == FILE_SENT || f->state == FILE_REJECTED)
+	TAILQ_FOREACH(f, &t->lru, lru)
+	{
+		if (f->state == FILE_IN_FLIGHT || f->state == FILE_SENT ||
+		    f->state == FILE_REJECTED)
 			f->state = FILE_UNSENT;
 	}
 }

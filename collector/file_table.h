@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_table: the files that the collector knows, bounded; the least recently asked for go first. Found by what a mapping
- * says (device, inode, generation), by what stat says (device, inode, size, change time), and by number.
+ * file_table: the files that the collector knows, bounded; the least recently asked for go first.
+ * Found by what a mapping says (device, inode, generation), by what stat says (device, inode, size,
+ * change time), and by number.
  */
 #ifndef BELFRY_COLLECTOR_FILE_TABLE_H
 #define BELFRY_COLLECTOR_FILE_TABLE_H
@@ -17,7 +18,7 @@ enum file_state {
 	FILE_QUEUED,	 /* opened, waits to be sent */
 	FILE_IN_FLIGHT,	 /* sent, no DONE yet */
 	FILE_SENT,
-	FILE_REJECTED, /* the symbolizer wants it no more */
+	FILE_REJECTED,	  /* the symbolizer wants it no more */
 	FILE_REFUSED_HERE /* ours: not regular, remote. Has no number. */
 };
 
@@ -44,8 +45,8 @@ struct known_file *file_table_by_identity(struct file_table *t, const struct fil
 struct known_file *file_table_by_id(struct file_table *t, uint64_t id);
 
 /*
- * Adds a file (identity NULL: a refused one, which gets no number). Returns NULL when there is no memory, or when the
- * table is full of files that are on their way to the symbolizer.
+ * Adds a file (identity NULL: a refused one, which gets no number). Returns NULL when there is no
+ * memory, or when the table is full of files that are on their way to the symbolizer.
  */
 struct known_file *file_table_add(struct file_table *t, const struct mapped_file *m,
 				  const struct file_identity *id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limit: lets a message of one kind pass once a minute, since a hostile process can cause it at will. Counters tell the rest. */
+/* log_limit: lets a message of one kind pass once a minute, since a hostile process can cause it at
+ * will. Counters tell the rest. */
 #ifndef BELFRY_COLLECTOR_LOG_LIMIT_H
 #define BELFRY_COLLECTOR_LOG_LIMIT_H
 

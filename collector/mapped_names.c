@@ -33,7 +33,8 @@ bool mapped_names_have_room(const struct mapped_names *n, uint32_t more)
 	return more <= n->users_most && n->users <= n->users_most - more;
 }
 
-/* FNV-1a over the path, seeded with the inode. A target that makes them collide slows down only its own names' slot. */
+/* FNV-1a over the path, seeded with the inode. A target that makes them collide slows down only its
+ * own names' slot. */
 static uint32_t hash_of(const struct mapped_file *file, const uint8_t *path, uint32_t path_len)
 {
 	uint32_t h = 2166136261u ^ (uint32_t)file->inode;
@@ -48,7 +49,8 @@ static bool is_called(const uint8_t *path, uint32_t path_len, const char *name)
 	return path_len == strlen(name) && memcmp(path, name, path_len) == 0;
 }
 
-/* A target cannot choose these names: a path begins with a slash, and names of anonymous memory with "[anon:". */
+/* A target cannot choose these names: a path begins with a slash, and names of anonymous memory
+ * with "[anon:". */
 static uint32_t kind_of(const struct mapped_file *file, uint64_t file_id, const uint8_t *path,
 			uint32_t path_len)
 {
@@ -63,8 +65,8 @@ static uint32_t kind_of(const struct mapped_file *file, uint64_t file_id, const 
 	return MAPPING_ANONYMOUS;
 }
 
-static bool is_same(const struct mapped_name *name, const struct mapped_file *file, uint64_t file_id,
-		    const uint8_t *path, uint32_t path_len)
+static bool is_same(const struct mapped_name *name, const struct mapped_file *file,
+		    uint64_t file_id, const uint8_t *path, uint32_t path_len)
 {
 	return name->file.inode == file->inode && name->file.device_major == file->device_major &&
 	       name->file.device_minor == file->device_minor && name->file_id == file_id &&

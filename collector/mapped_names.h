@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapped_names: what mappings are of: a path as the kernel shows it, the file's numbers, and the file id that the broker
- * gave. Each is kept once, however many processes map it, and counted by its users. The bytes of all paths are bounded.
+ * mapped_names: what mappings are of: a path as the kernel shows it, the file's numbers, and the
+ * file id that the broker gave. Each is kept once, however many processes map it, and counted by
+ * its users. The bytes of all paths are bounded.
  */
 #ifndef BELFRY_COLLECTOR_MAPPED_NAMES_H
 #define BELFRY_COLLECTOR_MAPPED_NAMES_H
@@ -11,7 +12,8 @@
 
 #include "collector/broker.h"
 
-#define MAPPED_NAMES_BYTES (8u << 20) /* of paths and their records; beyond it a mapping has no path */
+#define MAPPED_NAMES_BYTES                                                                         \
+	(8u << 20) /* of paths and their records; beyond it a mapping has no path */
 #define MAPPED_NAMES_USERS (1u << 18) /* mappings of all processes together */
 
 struct mapped_name {
@@ -35,8 +37,8 @@ int mapped_names_new(struct mapped_names **out, uint32_t bytes, uint32_t users);
 bool mapped_names_have_room(const struct mapped_names *n, uint32_t more);
 
 /*
- * Finds or makes the name with this file, id and path (cut at RECORD_PATH_MAX); the caller becomes one of its users.
- * Its kind follows from them. NULL when there is no room or no memory.
+ * Finds or makes the name with this file, id and path (cut at RECORD_PATH_MAX); the caller becomes
+ * one of its users. Its kind follows from them. NULL when there is no room or no memory.
  */
 struct mapped_name *mapped_names_take(struct mapped_names *n, const struct mapped_file *file,
 				      uint64_t file_id, const uint8_t *path, uint32_t path_len);

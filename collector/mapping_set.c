@@ -89,7 +89,8 @@ static uint32_t first_above(const struct mapping_set *s, uint64_t address)
 
 static bool is_same(const struct mapping *a, const struct mapping *b)
 {
-	return a->start == b->start && a->end == b->end && a->offset == b->offset && a->name == b->name;
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->name == b->name;
 }
 
 /* Opens a gap of `n` at `i`, or closes one where n < 0. */
@@ -99,8 +100,10 @@ static void move_tail(struct mapping_set *s, uint32_t i, int n)
 	s->count = (uint32_t)((int64_t)s->count + n);
 }
 
-/* Cuts [start, end) out of what is there. Returns the index at which a mapping of that range belongs. */
-static uint32_t cut_out(struct mapping_set *s, uint64_t start, uint64_t end, struct mapped_names *names)
+/* Cuts [start, end) out of what is there. Returns the index at which a mapping of that range
+ * belongs. */
+static uint32_t cut_out(struct mapping_set *s, uint64_t start, uint64_t end,
+			struct mapped_names *names)
 {
 	uint32_t i = first_above(s, start);
 	uint32_t j;
@@ -139,7 +142,8 @@ enum mapping_added mapping_set_add(struct mapping_set **s, const struct mapping 
 		mapped_names_release(names, m->name);
 		return MAPPING_KNOWN;
 	}
-	/* Adding makes at most two more: the new one, and the far piece of one that it lies inside. */
+	/* Adding makes at most two more: the new one, and the far piece of one that it lies inside.
+	 */
 	if ((*s)->count >= most || !make_own(s, 2, names)) {
 		mapped_names_release(names, m->name);
 		return MAPPING_NO_ROOM;

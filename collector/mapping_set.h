@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapping_set: the executable mappings of one process, sorted, without overlaps. A fork shares its parent's set until
- * one of the two changes it.
+ * mapping_set: the executable mappings of one process, sorted, without overlaps. A fork shares its
+ * parent's set until one of the two changes it.
  */
 #ifndef BELFRY_COLLECTOR_MAPPING_SET_H
 #define BELFRY_COLLECTOR_MAPPING_SET_H
@@ -16,7 +16,8 @@ struct mapping {
 	uint64_t end;
 	uint64_t offset; /* in the file, of start */
 	uint64_t time;	 /* CLOCK_MONOTONIC ns from which it is valid, 0 = from the start */
-	uint64_t serial; /* grows with each mapping added to any set: what a process has announced up to */
+	uint64_t serial; /* grows with each mapping added to any set: what a process has announced
+			    up to */
 	struct mapped_name *name; /* the set is one of its users */
 };
 
@@ -41,8 +42,8 @@ enum mapping_added {
 };
 
 /*
- * Adds `m`, which replaces whatever it overlaps (munmap is not told to us: newer wins); the set takes over the use of
- * m->name. A shared set is copied first: *s may change.
+ * Adds `m`, which replaces whatever it overlaps (munmap is not told to us: newer wins); the set
+ * takes over the use of m->name. A shared set is copied first: *s may change.
  */
 enum mapping_added mapping_set_add(struct mapping_set **s, const struct mapping *m, uint32_t most,
 				   struct mapped_names *names);

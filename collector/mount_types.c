@@ -14,9 +14,10 @@
 #include "collector/clock.h"
 #include "collector/procfs_read.h"
 
-#define MOUNTINFO_BYTES (4u << 20) /* tens of thousands of mounts; what stands behind is unknown */
-#define ANSWERS		64
-#define ANSWER_NS	(10 * NSEC_PER_SEC) /* mount ids are used again */
+#define MOUNTINFO_BYTES (4u << 20) /* tens of thousands of mounts; what stands behind is unknown   \
+				    */
+#define ANSWERS	  64
+#define ANSWER_NS (10 * NSEC_PER_SEC) /* mount ids are used again */
 
 /* An answer for a mount, kept for a moment: mount lists of container hosts are long. */
 struct answer {
@@ -28,7 +29,8 @@ struct answer {
 };
 
 struct mount_types {
-	dev_t memory_device; /* of the kernel's own tmpfs: memfd, SysV shared memory, /dev/zero. In no list. */
+	dev_t memory_device; /* of the kernel's own tmpfs: memfd, SysV shared memory, /dev/zero. In
+				no list. */
 	struct answer answers[ANSWERS];
 	struct proc_lines lines;
 };
@@ -66,7 +68,8 @@ static int mount_id_of(int path_fd, uint64_t *id)
 	return proc_fdinfo_decode(text, (uint32_t)n, id) ? -EBADMSG : 0;
 }
 
-/* Looks for the mount, and for whatever else is mounted from the layer's device. True when the mount was found. */
+/* Looks for the mount, and for whatever else is mounted from the layer's device. True when the
+ * mount was found. */
 static bool look_in_list(struct mount_types *m, pid_t pid, struct answer *a)
 {
 	struct proc_mount mount;
@@ -97,11 +100,13 @@ static bool look_in_list(struct mount_types *m, pid_t pid, struct answer *a)
 static void judge(struct mount_types *m, pid_t pid, struct answer *a)
 {
 	a->verdict = MOUNT_LOCAL;
-	/* The process's own mounts first; ours, since a file may be mapped that was opened elsewhere. */
-	if (look_in_list(m, pid, a) || a->verdict == MOUNT_REMOTE ||
-	    look_in_list(m, getpid(), a) || a->verdict == MOUNT_REMOTE)
+	/* The process's own mounts first; ours, since a file may be mapped that was opened
+	 * elsewhere. */
+	if (look_in_list(m, pid, a) || a->verdict == MOUNT_REMOTE || look_in_list(m, getpid(), a) ||
+	    a->verdict == MOUNT_REMOTE)
 		return;
-	/* Detached since, or the kernel's own. A block device is a local disk; anonymous device numbers can be FUSE. */
+	/* Detached since, or the kernel's own. A block device is a local disk; anonymous device
+	 * numbers can be FUSE. */
 	strcpy(a->type, "in no mount list");
 	if (a->major == 0 && makedev(a->major, a->minor) != m->memory_device)
 		a->verdict = MOUNT_UNKNOWN;
@@ -113,12 +118,15 @@ static bool same_place(const struct answer *a, const struct answer *b)
 	       a->below_major == b->below_major && a->below_minor == b->below_minor;
 }
 
-enum mount_verdict mount_types_judge(struct mount_types *m, pid_t pid, int path_fd, uint32_t device_major,
-				     uint32_t device_minor, uint32_t below_major,
-				     uint32_t below_minor, char type[PROC_MOUNT_TYPE_LEN])
+enum mount_verdict mount_types_judge(struct mount_types *m, pid_t pid, int path_fd,
+				     uint32_t device_major, uint32_t device_minor,
+				     uint32_t below_major, uint32_t below_minor,
+				     char type[PROC_MOUNT_TYPE_LEN])
 {
-	struct answer wanted = { .major = device_major, .minor = device_minor,
-				 .below_major = below_major, .below_minor = below_minor };
+	struct answer wanted = { .major = device_major,
+				 .minor = device_minor,
+				 .below_major = below_major,
+				 .below_minor = below_minor };
 	uint64_t now = clock_ns();
 	struct answer *a;
 

@@ -13,12 +13,11 @@
 
 #include "collector/clock.h"
 
-__attribute__((format(printf, 3, 4))) static void tell(char story[OPEN_STORY_MAX],
-						       const struct mapped_range *r,
-						       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+tell(char story[OPEN_STORY_MAX], const struct mapped_range *r, const char *format, ...)
 {
-	int n = snprintf(story, OPEN_STORY_MAX, "map_files %d/%" PRIx64 "-%" PRIx64 ": ", (int)r->pid,
-			 r->start, r->end);
+	int n = snprintf(story, OPEN_STORY_MAX, "map_files %d/%" PRIx64 "-%" PRIx64 ": ",
+			 (int)r->pid, r->start, r->end);
 	va_list args;
 
 	va_start(args, format);
@@ -26,7 +25,8 @@ __attribute__((format(printf, 3, 4))) static void tell(char story[OPEN_STORY_MAX
 	va_end(args);
 }
 
-static enum open_result tell_errno(char story[OPEN_STORY_MAX], const struct mapped_range *r, int error)
+static enum open_result tell_errno(char story[OPEN_STORY_MAX], const struct mapped_range *r,
+				   int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -47,7 +47,8 @@ static enum open_result tell_errno(char story[OPEN_STORY_MAX], const struct mapp
 
 static bool same_device(const struct file_identity *id, const struct mapped_file *expected)
 {
-	return major(id->device) == expected->device_major && minor(id->device) == expected->device_minor;
+	return major(id->device) == expected->device_major &&
+	       minor(id->device) == expected->device_minor;
 }
 
 bool mapped_is_expected(const struct file_identity *id, const struct mapped_file *expected)
@@ -68,9 +69,10 @@ enum open_result mapped_look(const struct mapped_range *r, const struct mapped_f
 	struct statx st;
 	int fd;
 
-	/* From numbers, as the kernel prints them: names in /proc/PID/maps are padded with zeros. */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)r->pid, r->start,
-		 r->end);
+	/* From numbers, as the kernel prints them: names in /proc/PID/maps are padded with zeros.
+	 */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)r->pid,
+		 r->start, r->end);
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return tell_errno(story, r, errno);
@@ -93,7 +95,8 @@ enum open_result mapped_look(const struct mapped_range *r, const struct mapped_f
 		.size = st.stx_size,
 		.change_time = (uint64_t)st.stx_ctime.tv_sec * NSEC_PER_SEC + st.stx_ctime.tv_nsec,
 	};
-	/* On another device than expected, mapped_open() decides: it knows the type of the file system. */
+	/* On another device than expected, mapped_open() decides: it knows the type of the file
+	 * system. */
 	if (same_device(id, expected) && id->inode != expected->inode) {
 		tell_other(story, r, id, expected);
 		close(fd);
@@ -112,9 +115,11 @@ enum open_result mapped_open(const struct mapped_range *r, const struct mapped_f
 	struct stat st;
 
 	if (mount_types_judge(mounts, r->pid, path_fd, major(id->device), minor(id->device),
-			      expected->device_major, expected->device_minor, type) != MOUNT_LOCAL &&
+			      expected->device_major, expected->device_minor,
+			      type) != MOUNT_LOCAL &&
 	    !allow_remote) {
-		tell(story, r, "file system could block for ever: %s (see --allow-remote-files)", type);
+		tell(story, r, "file system could block for ever: %s (see --allow-remote-files)",
+		     type);
 		return OPEN_REMOTE;
 	}
 	id->layered = strcmp(type, "overlay") == 0;
@@ -123,7 +128,8 @@ enum open_result mapped_open(const struct mapped_range *r, const struct mapped_f
 		return OPEN_OTHER_FILE;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-	/* O_NONBLOCK: a target can hold a lease on its file, which would make us wait for its end. */
+	/* O_NONBLOCK: a target can hold a lease on its file, which would make us wait for its end.
+	 */
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (*fd < 0)
 		return tell_errno(story, r, errno);

@@ -13,18 +13,18 @@
 #include "ipc/cursor.h"
 #include "ipc/log.h"
 
-#define RING_PAGES_MOST  64
+#define RING_PAGES_MOST	 64
 #define RING_PAGES_LEAST 2
-#define RECORD_HEADER    8u
+#define RECORD_HEADER	 8u
 
 struct perf_ring {
 	int fd;
 	struct perf_event_mmap_page *page;
-	size_t mapped;       /* bytes, control page included */
-	const uint8_t *data; /* the ring */
-	uint64_t size;       /* of the ring, a power of two */
-	uint64_t tail;       /* read up to here */
-	uint64_t head;       /* limit of this drain */
+	size_t mapped;			     /* bytes, control page included */
+	const uint8_t *data;		     /* the ring */
+	uint64_t size;			     /* of the ring, a power of two */
+	uint64_t tail;			     /* read up to here */
+	uint64_t head;			     /* limit of this drain */
 	uint8_t record[SIDEBAND_RECORD_MAX]; /* one that runs across the ring's end */
 };
 
@@ -52,7 +52,8 @@ static int open_event(uint32_t cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Halves the ring until the limit on locked memory (perf_event_mlock_kb, RLIMIT_MEMLOCK) lets it pass. */
+/* Halves the ring until the limit on locked memory (perf_event_mlock_kb, RLIMIT_MEMLOCK) lets it
+ * pass. */
 static int map_ring(struct perf_ring *r, size_t page_size)
 {
 	void *at = MAP_FAILED;
@@ -81,8 +82,9 @@ int perf_ring_open(struct perf_ring **out, uint32_t cpu)
 	r->fd = open_event(cpu);
 	if (r->fd < 0) {
 		rc = r->fd;
-		log_error("sideband_open", "perf_event_open of the process events of cpu %u: %s%s", cpu,
-			  strerror(-rc), rc == -EACCES || rc == -EPERM ? " (needs CAP_PERFMON)" : "");
+		log_error("sideband_open", "perf_event_open of the process events of cpu %u: %s%s",
+			  cpu, strerror(-rc),
+			  rc == -EACCES || rc == -EPERM ? " (needs CAP_PERFMON)" : "");
 		free(r);
 		return rc;
 	}
@@ -121,7 +123,8 @@ int perf_ring_next(struct perf_ring *r, const uint8_t **record)
 	header = cursor_over(r->data + at, RECORD_HEADER);
 	cursor_skip(&header, 6);
 	len = cursor_u16(&header);
-	if (len < RECORD_HEADER || len % 8 || len > SIDEBAND_RECORD_MAX || len > r->head - r->tail) {
+	if (len < RECORD_HEADER || len % 8 || len > SIDEBAND_RECORD_MAX ||
+	    len > r->head - r->tail) {
 		r->tail = r->head;
 		return -EBADMSG;
 	}

@@ -10,10 +10,11 @@
 #define MAPS_BYTES (32u << 20)
 
 /* Reading maps takes at most 5 % of a CPU in the long run, and half a second at once. */
-#define BUDGET_MOST_NS	  ((int64_t)(NSEC_PER_SEC / 2))
-#define BUDGET_SHARE	  20
-#define READ_AGAIN_NS	  NSEC_PER_SEC	      /* when the budget is used up, or a process is too large for it */
-#define DENIED_AGAIN_NS	  (10 * NSEC_PER_SEC) /* rights do not come back quickly */
+#define BUDGET_MOST_NS ((int64_t)(NSEC_PER_SEC / 2))
+#define BUDGET_SHARE   20
+#define READ_AGAIN_NS                                                                              \
+	NSEC_PER_SEC /* when the budget is used up, or a process is too large for it */
+#define DENIED_AGAIN_NS (10 * NSEC_PER_SEC) /* rights do not come back quickly */
 
 static bool budget_is_left(struct processes *p, uint64_t now)
 {
@@ -25,8 +26,9 @@ static bool budget_is_left(struct processes *p, uint64_t now)
 }
 
 /*
- * A mapping may have another range by now than its event said: the loader maps a library as a whole and then lays its
- * other segments over that. Looks up the range that starts there today. True when it was found.
+ * A mapping may have another range by now than its event said: the loader maps a library as a whole
+ * and then lays its other segments over that. Looks up the range that starts there today. True when
+ * it was found.
  */
 static bool find_range(struct processes *p, uint32_t tgid, const struct mapped_file *file,
 		       uint64_t start, struct proc_mapping *found)
@@ -40,7 +42,8 @@ static bool find_range(struct processes *p, uint32_t tgid, const struct mapped_f
 		return false;
 	while (!is_found && proc_lines_next(&p->lines, &line, &len) == 1)
 		is_found = !proc_mapping_decode(line, len, found) && found->executable &&
-			   found->inode == file->inode && found->start <= start && start < found->end;
+			   found->inode == file->inode && found->start <= start &&
+			   start < found->end;
 	proc_lines_close(&p->lines);
 	p->read_budget_ns -= (int64_t)(clock_ns() - now);
 	return is_found;
@@ -76,7 +79,8 @@ bool process_sight_mapping(struct processes *p, uint32_t tgid, const struct mapp
 	if (!out->name)
 		return false;
 	out->name->sent_epoch = p->symbolizer;
-	/* What was once refused for good stays so; what could not be opened in time may be by another process. */
+	/* What was once refused for good stays so; what could not be opened in time may be by
+	 * another process. */
 	if (file->inode && out->name->kind != MAPPING_FILE)
 		out->name->retry = retry;
 	return true;
@@ -127,12 +131,15 @@ static void take_line(struct processes *p, uint32_t tid, struct mapping_set **se
 		p->counters.mappings_refused++;
 		return;
 	}
-	range = (struct mapping){ .start = m.start, .end = m.end, .offset = m.offset, .time = from };
+	range = (struct mapping){
+		.start = m.start, .end = m.end, .offset = m.offset, .time = from
+	};
 	file = (struct mapped_file){ .device_major = m.device_major,
 				     .device_minor = m.device_minor,
 				     .inode = m.inode };
 	if (!process_sight_mapping(p, tid, &range, &file, m.path, m.path_len, &sighted) ||
-	    mapping_set_add(set, &sighted, p->limits.mappings_per_process, p->names) == MAPPING_NO_ROOM)
+	    mapping_set_add(set, &sighted, p->limits.mappings_per_process, p->names) ==
+		    MAPPING_NO_ROOM)
 		p->counters.mappings_refused++;
 }
 
@@ -155,7 +162,8 @@ static int read_maps(struct processes *p, uint32_t tid, struct mapping_set **set
 }
 
 /* Puts a set that was just read into the place of what was known before. */
-static void replace_set(struct processes *p, struct process *proc, struct mapping_set *set, uint64_t from)
+static void replace_set(struct processes *p, struct process *proc, struct mapping_set *set,
+			uint64_t from)
 {
 	bool told = proc->told_epoch == p->symbolizer && proc->told_serial;
 
@@ -171,7 +179,8 @@ static void replace_set(struct processes *p, struct process *proc, struct mappin
 	proc->set = set;
 }
 
-static int read_all(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time, uint64_t from)
+static int read_all(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time,
+		    uint64_t from)
 {
 	struct mapping_set *set = mapping_set_new();
 	int rc;
@@ -181,7 +190,8 @@ static int read_all(struct processes *p, struct process *proc, uint32_t tid, uin
 	rc = check_identity(p, proc, start_time);
 	if (rc == 0)
 		rc = read_maps(p, proc->tgid, &set, from);
-	/* A leader that has ended before its threads has no memory any more; /proc knows each thread by its number too. */
+	/* A leader that has ended before its threads has no memory any more; /proc knows each
+	 * thread by its number too. */
 	if (rc == 0 && set->count == 0 && tid != proc->tgid)
 		rc = read_maps(p, tid, &set, from);
 	if (rc == 0)
@@ -194,8 +204,8 @@ static int read_all(struct processes *p, struct process *proc, uint32_t tid, uin
 	return 0;
 }
 
-int process_read_mappings(struct processes *p, struct process *proc, uint32_t tid, uint64_t start_time,
-			  uint64_t from)
+int process_read_mappings(struct processes *p, struct process *proc, uint32_t tid,
+			  uint64_t start_time, uint64_t from)
 {
 	uint64_t began = clock_ns();
 	uint32_t losses = p->losses;
@@ -210,7 +220,8 @@ int process_read_mappings(struct processes *p, struct process *proc, uint32_t ti
 	rc = read_all(p, proc, tid, start_time, from);
 	took = clock_ns() - began;
 	p->read_budget_ns -= (int64_t)took;
-	/* One that costs a lot (200,000 mappings take 0.2 s) is not read again before that has been forgotten. */
+	/* One that costs a lot (200,000 mappings take 0.2 s) is not read again before that has been
+	 * forgotten. */
 	proc->read_again_ns = began + took * BUDGET_SHARE;
 	if (rc == 0) {
 		proc->read = true;

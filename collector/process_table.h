@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_table: the processes that are known, bounded, by tgid; the least recently sampled go first, the exited after a grace period. */
+/* process_table: the processes that are known, bounded, by tgid; the least recently sampled go
+ * first, the exited after a grace period. */
 #ifndef BELFRY_COLLECTOR_PROCESS_TABLE_H
 #define BELFRY_COLLECTOR_PROCESS_TABLE_H
 
@@ -20,12 +21,12 @@ struct process {
 	uint64_t exit_time;   /* 0 while it lives, as far as we know */
 	struct mapping_set *set;
 
-	bool whole;	   /* `set` is all there is, unless events were lost since `read_epoch` */
-	bool read;	   /* /proc/PID/maps was read since its last exec */
-	bool gone;	   /* cannot be read any more */
-	bool leaderless;   /* its first thread has ended: each other one's end may be the process's */
-	bool exec_untold;  /* announced, then replaced its program */
-	uint32_t read_epoch; /* losses counted when `set` was right */
+	bool whole;	 /* `set` is all there is, unless events were lost since `read_epoch` */
+	bool read;	 /* /proc/PID/maps was read since its last exec */
+	bool gone;	 /* cannot be read any more */
+	bool leaderless; /* its first thread has ended: each other one's end may be the process's */
+	bool exec_untold;	/* announced, then replaced its program */
+	uint32_t read_epoch;	/* losses counted when `set` was right */
 	uint64_t read_again_ns; /* not before; CLOCK_MONOTONIC */
 
 	uint32_t told_epoch;  /* symbolizer to which it was announced */
@@ -50,7 +51,8 @@ struct process *process_table_newest(struct process_table *t, uint32_t tgid);
 /* The one before it with the same tgid, or NULL. */
 struct process *process_table_older(const struct process *proc);
 
-/* Adds one; the least recently sampled leaves when the table is full (*evicted is counted up). NULL: no memory. */
+/* Adds one; the least recently sampled leaves when the table is full (*evicted is counted up).
+ * NULL: no memory. */
 struct process *process_table_add(struct process_table *t, uint32_t tgid, uint64_t *evicted);
 
 void process_table_touch(struct process_table *t, struct process *proc);

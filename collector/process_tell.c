@@ -5,8 +5,8 @@
 
 #define RESOLVE_AGAIN_NS NSEC_PER_SEC
 
-static void tell_process(struct processes *p, const struct process *proc, const struct sample_record *s,
-			 enum process_reason reason)
+static void tell_process(struct processes *p, const struct process *proc,
+			 const struct sample_record *s, enum process_reason reason)
 {
 	struct process_record r = {
 		.time = proc->image_time,
@@ -19,7 +19,8 @@ static void tell_process(struct processes *p, const struct process *proc, const 
 	};
 
 	memcpy(r.comm, reason == PROCESS_EXEC ? proc->exec_comm : s->process_comm, sizeof(r.comm));
-	r.cgroup = cgroup_names_get(p->cgroups, (pid_t)s->tgid, !proc->gone, s->cgroup_id, &r.cgroup_len);
+	r.cgroup = cgroup_names_get(p->cgroups, (pid_t)s->tgid, !proc->gone, s->cgroup_id,
+				    &r.cgroup_len);
 	stream_add_process(p->stream, &r);
 }
 
@@ -41,7 +42,8 @@ static void tell_mapping(struct processes *p, const struct process *proc, const 
 	stream_add_mapping(p->stream, &r);
 }
 
-/* Asks the broker again for what it could not open before, and for what a new symbolizer has not got yet. */
+/* Asks the broker again for what it could not open before, and for what a new symbolizer has not
+ * got yet. */
 static void resolve(struct processes *p, const struct process *proc, const struct mapping *m)
 {
 	bool unsent = m->name->kind == MAPPING_FILE && m->name->sent_epoch != p->symbolizer;
@@ -50,7 +52,8 @@ static void resolve(struct processes *p, const struct process *proc, const struc
 		process_ask_again(p, proc->tgid, m);
 }
 
-/* Files that another process or a later try has opened meanwhile: tells their mappings once more. */
+/* Files that another process or a later try has opened meanwhile: tells their mappings once more.
+ */
 static void tell_resolved(struct processes *p, struct process *proc)
 {
 	uint32_t unresolved = 0;
@@ -106,7 +109,9 @@ void process_tell(struct processes *p, struct process *proc, const struct sample
 
 void process_tell_exit(struct processes *p, const struct process *proc)
 {
-	struct exit_record r = { .time = proc->exit_time, .start_time = proc->start_time, .tgid = proc->tgid };
+	struct exit_record r = { .time = proc->exit_time,
+				 .start_time = proc->start_time,
+				 .tgid = proc->tgid };
 
 	if (proc->told_epoch == p->symbolizer)
 		stream_add_exit(p->stream, &r);

@@ -9,7 +9,8 @@
 
 #include "collector/process_state.h"
 
-/* Samples are older than this only when the host has stood still: what happened before can be applied without them. */
+/* Samples are older than this only when the host has stood still: what happened before can be
+ * applied without them. */
 #define SAMPLES_LATE_NS NSEC_PER_SEC
 
 /* A process leaves the table: the stream hears of it once. */
@@ -34,8 +35,8 @@ int processes_new(struct processes **out, struct broker *broker, struct stream *
 	p->limits = *limits;
 	p->symbolizer = 1;
 	p->tick_ns = NSEC_PER_SEC / (ticks > 0 ? (uint64_t)ticks : 100);
-	if (mapped_names_new(&p->names, MAPPED_NAMES_BYTES, MAPPED_NAMES_USERS) || cgroup_names_new(&p->cgroups) ||
-	    event_queue_new(&p->queue) ||
+	if (mapped_names_new(&p->names, MAPPED_NAMES_BYTES, MAPPED_NAMES_USERS) ||
+	    cgroup_names_new(&p->cgroups) || event_queue_new(&p->queue) ||
 	    process_table_new(&p->table, limits->processes, forget_process, p)) {
 		processes_free(p);
 		return -ENOMEM;
@@ -52,7 +53,8 @@ static struct process *process_of(struct processes *p, uint32_t tgid)
 	return proc ? proc : process_table_add(p->table, tgid, &p->counters.evicted);
 }
 
-/* True when the mappings of `proc` are known, and no event that could have changed them was lost since. */
+/* True when the mappings of `proc` are known, and no event that could have changed them was lost
+ * since. */
 static bool is_whole(const struct processes *p, const struct process *proc)
 {
 	return proc->whole && proc->read_epoch == p->losses;
@@ -66,8 +68,9 @@ static void apply_fork(struct processes *p, const struct queued_event *e)
 	bool guessed = false;
 
 	/*
-	 * The child may end before its own maps could be read: better its parent's of today than nothing. They could be
-	 * those of a later program of the parent, so the child's own are read if it is still there at its first sample.
+	 * The child may end before its own maps could be read: better its parent's of today than
+	 * nothing. They could be those of a later program of the parent, so the child's own are
+	 * read if it is still there at its first sample.
 	 */
 	if (parent && !parent->read && !is_whole(p, parent)) {
 		process_read_mappings(p, parent, parent->tgid, parent->start_time, 0);
@@ -76,7 +79,8 @@ static void apply_fork(struct processes *p, const struct queued_event *e)
 	if (old && !old->exit_time)
 		process_table_set_exit(p->table, old, e->time); /* its end was not told to us */
 	child = process_table_add(p->table, e->tgid, &p->counters.evicted);
-	parent = process_table_newest(p->table, e->parent_tgid); /* may have had to leave for the child */
+	parent = process_table_newest(p->table,
+				      e->parent_tgid); /* may have had to leave for the child */
 	if (!child)
 		return;
 	child->parent_tgid = e->parent_tgid;
@@ -94,7 +98,8 @@ static void apply_exec(struct processes *p, const struct queued_event *e)
 
 	if (!proc)
 		return;
-	process_table_set_exit(p->table, proc, 0); /* the thread that called it takes the leader's place */
+	process_table_set_exit(p->table, proc,
+			       0); /* the thread that called it takes the leader's place */
 	proc->leaderless = false;
 	mapping_set_release(proc->set, p->names);
 	proc->set = mapping_set_new();
@@ -117,14 +122,14 @@ static void apply_mapping(struct processes *p, const struct queued_event *e)
 		proc->set = mapping_set_new();
 	if (!proc || !proc->set)
 		mapped_names_release(p->names, e->mapping.name);
-	else if (mapping_set_add(&proc->set, &e->mapping, p->limits.mappings_per_process, p->names) ==
-		 MAPPING_NO_ROOM)
+	else if (mapping_set_add(&proc->set, &e->mapping, p->limits.mappings_per_process,
+				 p->names) == MAPPING_NO_ROOM)
 		p->counters.mappings_refused++;
 }
 
 /*
- * The leader's end begins the grace period, and each later thread's end begins it again: whoever goes on running after
- * the leader is found alive by its samples.
+ * The leader's end begins the grace period, and each later thread's end begins it again: whoever
+ * goes on running after the leader is found alive by its samples.
  */
 static void apply_exit(struct processes *p, const struct queued_event *e)
 {
@@ -168,8 +173,12 @@ static void apply_until(struct processes *p, uint64_t time)
 void processes_event(struct processes *p, const struct sideband_event *e)
 {
 	struct queued_event queued = {
-		.time = e->time, .type = e->type, .tgid = e->tgid, .tid = e->tid,
-		.parent_tgid = e->parent_tgid, .loss_epoch = p->losses,
+		.time = e->time,
+		.type = e->type,
+		.tgid = e->tgid,
+		.tid = e->tid,
+		.parent_tgid = e->parent_tgid,
+		.loss_epoch = p->losses,
 	};
 	struct queued_event oldest;
 
@@ -177,12 +186,16 @@ void processes_event(struct processes *p, const struct sideband_event *e)
 	if (e->tgid == 0 || e->tgid > INT32_MAX)
 		return;
 	if (e->type == SIDEBAND_MMAP) {
-		struct mapping range = { .start = e->start, .end = e->start + e->length,
-					 .offset = e->offset, .time = e->time };
-		struct mapped_file file = { e->device_major, e->device_minor, e->inode, e->generation };
+		struct mapping range = { .start = e->start,
+					 .end = e->start + e->length,
+					 .offset = e->offset,
+					 .time = e->time };
+		struct mapped_file file = { e->device_major, e->device_minor, e->inode,
+					    e->generation };
 
 		if (!(e->protection & PROT_EXEC) ||
-		    !process_sight_mapping(p, e->tgid, &range, &file, e->path, e->path_len, &queued.mapping))
+		    !process_sight_mapping(p, e->tgid, &range, &file, e->path, e->path_len,
+					   &queued.mapping))
 			return;
 	} else if (e->type == SIDEBAND_EXEC) {
 		memcpy(queued.comm, e->comm, sizeof(queued.comm));
@@ -207,12 +220,15 @@ void processes_events_lost(struct processes *p, uint64_t count)
 	p->losses++;
 }
 
-/* True when this entry can be the process of the sample, whose start it may not have been told yet. */
-static bool could_be(const struct processes *p, const struct process *proc, const struct sample_record *s)
+/* True when this entry can be the process of the sample, whose start it may not have been told yet.
+ */
+static bool could_be(const struct processes *p, const struct process *proc,
+		     const struct sample_record *s)
 {
 	if (proc->start_time)
 		return proc->start_time == s->start_time;
-	/* Threads can outlive their leader; but after a loss, what goes on with its number may be another process. */
+	/* Threads can outlive their leader; but after a loss, what goes on with its number may be
+	 * another process. */
 	if (proc->exit_time && proc->exit_time < s->time && proc->read_epoch != p->losses)
 		return false;
 	return proc->fork_time <= s->time &&

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * processes: which processes there are, and what each has mapped. Kept by (tgid, start time), from side-band events and,
- * for a process that was there before us, from /proc/PID/maps. Tells the stream about a process
- * and its mappings before the first sample that needs them, and hands its files to the broker.
+ * processes: which processes there are, and what each has mapped. Kept by (tgid, start time), from
+ * side-band events and, for a process that was there before us, from /proc/PID/maps. Tells the
+ * stream about a process and its mappings before the first sample that needs them, and hands its
+ * files to the broker.
  */
 #ifndef BELFRY_COLLECTOR_PROCESSES_H
 #define BELFRY_COLLECTOR_PROCESSES_H
@@ -17,17 +18,17 @@
 struct processes;
 
 struct processes_limits {
-	uint32_t processes;            /* known at once; the least recently sampled go first */
+	uint32_t processes;	       /* known at once; the least recently sampled go first */
 	uint32_t mappings_per_process; /* >= 16384 */
-	uint32_t exit_grace_ms;        /* how long an exited process stays known */
+	uint32_t exit_grace_ms;	       /* how long an exited process stays known */
 };
 
 struct processes_counters {
 	uint64_t known;
-	uint64_t gone;             /* announced from side-band events alone */
+	uint64_t gone;		   /* announced from side-band events alone */
 	uint64_t mappings_refused; /* above mappings_per_process */
 	uint64_t evicted;
-	uint64_t reused;           /* same tgid, other start time */
+	uint64_t reused; /* same tgid, other start time */
 };
 
 int processes_new(struct processes **out, struct broker *broker, struct stream *stream,
@@ -36,7 +37,8 @@ int processes_new(struct processes **out, struct broker *broker, struct stream *
 /* A decoded side-band record: mmap2, comm, fork, exit. Events of one drain come in time order. */
 void processes_event(struct processes *p, const struct sideband_event *e);
 
-/* Side-band records were lost: what is known of mappings may be stale, so it is read again at next sight. */
+/* Side-band records were lost: what is known of mappings may be stale, so it is read again at next
+ * sight. */
 void processes_events_lost(struct processes *p, uint64_t count);
 
 /* Must run before stream_add_sample() of the same sample. */

@@ -5,7 +5,8 @@
 
 #include "ipc/cursor.h"
 
-/* Next byte without taking it; 0 at the end, which no /proc text contains, and after an error, when nothing can be taken. */
+/* Next byte without taking it; 0 at the end, which no /proc text contains, and after an error, when
+ * nothing can be taken. */
 static uint8_t peek(const struct cursor *c)
 {
 	return !c->bad && c->offset < c->len ? c->data[c->offset] : 0;
@@ -126,7 +127,8 @@ const char *proc_stat_decode(const uint8_t *text, uint32_t len, struct proc_stat
 	*s = (struct proc_stat){ 0 };
 	if (len > PROC_STAT_MAX)
 		return "stat is longer than its limit";
-	/* The name may hold spaces and parentheses: no field behind it does, so the last one counts. */
+	/* The name may hold spaces and parentheses: no field behind it does, so the last one
+	 * counts. */
 	for (uint32_t i = 0; i < len; i++) {
 		if (text[i] == ')')
 			after_comm = i + 1;
@@ -206,7 +208,8 @@ const char *proc_mount_decode(const uint8_t *line, uint32_t len, struct proc_mou
 	return NULL;
 }
 
-/* True when the type begins with `word` and either ends there or is one of a family ("fuse.sshfs", "nfs4"). */
+/* True when the type begins with `word` and either ends there or is one of a family ("fuse.sshfs",
+ * "nfs4"). */
 static bool type_begins(const struct proc_mount *m, const char *word, bool family)
 {
 	uint32_t i = 0;
@@ -220,8 +223,8 @@ bool proc_mount_is_remote(const struct proc_mount *m)
 {
 	static const char *const families[] = { "fuse", "nfs", "smb", "9p", "afs" };
 	static const char *const names[] = {
-		"cifs", "ceph",	 "virtiofs", "coda",  "ncpfs",	  "lustre", "gpfs", "beegfs",
-		"pvfs2", "orangefs", "vboxsf",   "prl_fs", "vmhgfs", "davfs",  "ocfs2", "gfs2",
+		"cifs",	 "ceph",     "virtiofs", "coda",   "ncpfs",  "lustre", "gpfs",	"beegfs",
+		"pvfs2", "orangefs", "vboxsf",	 "prl_fs", "vmhgfs", "davfs",  "ocfs2", "gfs2",
 	};
 
 	for (uint32_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procfs: pure decoders of the few /proc texts that the collector reads. The kernel writes them, but names inside are
- * chosen by the profiled processes: only fixed leading fields are looked at, and names are passed on as bytes.
- * Each refuses text that is longer than its limit, returns NULL or a constant sentence, and is proven by `make prove`.
+ * procfs: pure decoders of the few /proc texts that the collector reads. The kernel writes them,
+ * but names inside are chosen by the profiled processes: only fixed leading fields are looked at,
+ * and names are passed on as bytes. Each refuses text that is longer than its limit, returns NULL
+ * or a constant sentence, and is proven by `make prove`.
  */
 #ifndef BELFRY_COLLECTOR_PROCFS_H
 #define BELFRY_COLLECTOR_PROCFS_H
@@ -10,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two paths of PATH_MAX bytes, each byte escaped to four, do not quite fit: such a line is unknown. */
-#define PROC_LINE_MAX   32768
-#define PROC_STAT_MAX   1024
+/* Two paths of PATH_MAX bytes, each byte escaped to four, do not quite fit: such a line is unknown.
+ */
+#define PROC_LINE_MAX	32768
+#define PROC_STAT_MAX	1024
 #define PROC_FDINFO_MAX 1024
 
 #define PROC_MOUNT_TYPE_LEN 32
@@ -53,7 +55,8 @@ struct proc_mount {
 
 const char *proc_mount_decode(const uint8_t *line, uint32_t len, struct proc_mount *m);
 
-/* File systems whose answers come from another process or host: opening or reading may block for ever. */
+/* File systems whose answers come from another process or host: opening or reading may block for
+ * ever. */
 bool proc_mount_is_remote(const struct proc_mount *m);
 
 #endif

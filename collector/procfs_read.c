@@ -36,7 +36,8 @@ int proc_lines_open(struct proc_lines *l, pid_t pid, const char *name, uint64_t 
 	return l->fd < 0 ? l->fd : 0;
 }
 
-/* Moves the unread bytes to the front and reads more behind them. Returns 1, 0 at the end or -errno. */
+/* Moves the unread bytes to the front and reads more behind them. Returns 1, 0 at the end or
+ * -errno. */
 static int fill(struct proc_lines *l)
 {
 	uint32_t room;
@@ -82,7 +83,8 @@ int proc_lines_next(struct proc_lines *l, const uint8_t **line, uint32_t *len)
 		}
 		rc = fill(l);
 		if (rc <= 0)
-			return rc; /* a last line without newline is one that was cut: /proc writes none */
+			return rc; /* a last line without newline is one that was cut: /proc writes
+				      none */
 	}
 }
 

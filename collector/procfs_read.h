@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* procfs_read: reads /proc files, bounded in bytes and in line length, and hands their text to the decoders of procfs. */
+/* procfs_read: reads /proc files, bounded in bytes and in line length, and hands their text to the
+ * decoders of procfs. */
 #ifndef BELFRY_COLLECTOR_PROCFS_READ_H
 #define BELFRY_COLLECTOR_PROCFS_READ_H
 
@@ -23,8 +24,9 @@ struct proc_lines {
 int proc_lines_open(struct proc_lines *l, pid_t pid, const char *name, uint64_t bytes);
 
 /*
- * The next line without its newline, valid until the next call. Lines that are longer than PROC_LINE_MAX - 1 are
- * skipped. Returns 1, 0 at the end, -EFBIG when the bound of bytes was reached, or -errno.
+ * The next line without its newline, valid until the next call. Lines that are longer than
+ * PROC_LINE_MAX - 1 are skipped. Returns 1, 0 at the end, -EFBIG when the bound of bytes was
+ * reached, or -errno.
  */
 int proc_lines_next(struct proc_lines *l, const uint8_t **line, uint32_t *len);
 

@@ -10,7 +10,8 @@
 #include "collector/sideband_record.h"
 #include "ipc/log.h"
 
-/* One CPU. `event` is the oldest one of it that has not been handed over; its name points into the ring. */
+/* One CPU. `event` is the oldest one of it that has not been handed over; its name points into the
+ * ring. */
 struct lane {
 	struct perf_ring *ring; /* NULL where the CPU is offline */
 	bool pending;
@@ -21,7 +22,8 @@ struct sideband {
 	struct processes *processes;
 	struct sideband_counters counters;
 	struct log_limit bad_said;
-	bool drained; /* the loop has begun: a CPU that is opened from now on has come online behind our back */
+	bool drained; /* the loop has begun: a CPU that is opened from now on has come online behind
+			 our back */
 	uint32_t cpus;
 	struct lane lanes[];
 };
@@ -117,7 +119,8 @@ static struct lane *oldest_lane(struct sideband *s)
 	return oldest;
 }
 
-/* Each ring is in time order already, so all of them are merged: nothing has to be copied or sorted. */
+/* Each ring is in time order already, so all of them are merged: nothing has to be copied or
+ * sorted. */
 void sideband_drain(struct sideband *s)
 {
 	struct lane *l;

@@ -5,7 +5,8 @@
 
 #include "ipc/cursor.h"
 
-/* Record types and misc bits of perf_event_open(2), repeated here so that the decoder needs no kernel header. */
+/* Record types and misc bits of perf_event_open(2), repeated here so that the decoder needs no
+ * kernel header. */
 enum {
 	PERF_TYPE_LOST = 2,
 	PERF_TYPE_COMM = 3,
@@ -14,7 +15,7 @@ enum {
 	PERF_TYPE_MMAP2 = 10
 };
 
-#define MISC_COMM_EXEC     (1u << 13)
+#define MISC_COMM_EXEC	   (1u << 13)
 #define MISC_MMAP_BUILD_ID (1u << 14)
 
 #define HEADER_LEN    8u
@@ -69,7 +70,8 @@ static const char *decode_comm(struct cursor *body, uint32_t misc, struct sideba
 	e->tid = cursor_u32(body);
 	if (!cursor_ok(body))
 		return "side-band comm record is cut short";
-	/* The kernel cuts a comm at 15 bytes and pads it with zeros to a multiple of 8; past the end the cursor yields zeros too. */
+	/* The kernel cuts a comm at 15 bytes and pads it with zeros to a multiple of 8; past the
+	 * end the cursor yields zeros too. */
 	for (uint32_t i = 0; i < BELFRY_COMM_LEN - 1; i++)
 		e->comm[i] = (char)cursor_u8(body);
 	e->type = misc & MISC_COMM_EXEC ? SIDEBAND_EXEC : SIDEBAND_COMM;
@@ -120,7 +122,8 @@ const char *sideband_record_decode(const uint8_t *data, uint32_t len, struct sid
 		return "side-band record is shorter than its header and sample id";
 
 	id = cursor_over(data, len);
-	cursor_skip(&id, len - SAMPLE_ID_LEN + 8); /* past tgid and tid of the task that caused it */
+	cursor_skip(&id,
+		    len - SAMPLE_ID_LEN + 8); /* past tgid and tid of the task that caused it */
 	e->time = cursor_u64(&id);
 	body = cursor_over(data, len - SAMPLE_ID_LEN);
 	cursor_skip(&body, HEADER_LEN);

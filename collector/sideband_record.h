@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sideband_record: decoder of perf side-band records (perf_event_open(2)): MMAP2, COMM, FORK, EXIT, LOST.
- * The kernel writes them, but file names and comms inside are chosen by the profiled processes: they are
- * passed on as bytes and never looked into.
+ * sideband_record: decoder of perf side-band records (perf_event_open(2)): MMAP2, COMM, FORK, EXIT,
+ * LOST. The kernel writes them, but file names and comms inside are chosen by the profiled
+ * processes: they are passed on as bytes and never looked into.
  */
 #ifndef BELFRY_COLLECTOR_SIDEBAND_RECORD_H
 #define BELFRY_COLLECTOR_SIDEBAND_RECORD_H
@@ -49,7 +49,8 @@ struct sideband_event {
 
 /*
  * Decodes one record of `len` bytes, perf_event_header included. sample_type of the event is
- * PERF_SAMPLE_TID | PERF_SAMPLE_TIME with sample_id_all. Returns NULL or a constant sentence that names what was wrong.
+ * PERF_SAMPLE_TID | PERF_SAMPLE_TIME with sample_id_all. Returns NULL or a constant sentence that
+ * names what was wrong.
  */
 const char *sideband_record_decode(const uint8_t *data, uint32_t len, struct sideband_event *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker against real processes, their map_files, and a symbolizer that the test plays. What needs root's rights over
- * other processes is skipped without them.
+ * The broker against real processes, their map_files, and a symbolizer that the test plays. What
+ * needs root's rights over other processes is skipped without them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,12 @@ static struct fixture f;
 
 static void new_broker(uint32_t queue, bool allow_remote)
 {
-	struct broker_options o = { .socket_path = f.socket, .peer_uid = getuid(), .stream_id = 77,
-				    .kallsyms_fd = -1, .files_known = 8, .queue = queue,
+	struct broker_options o = { .socket_path = f.socket,
+				    .peer_uid = getuid(),
+				    .stream_id = 77,
+				    .kallsyms_fd = -1,
+				    .files_known = 8,
+				    .queue = queue,
 				    .allow_remote_files = allow_remote };
 
 	assert_int_equal(broker_new(&f.broker, &o), 0);
@@ -117,7 +121,8 @@ static struct mapped_file numbers_of(int fd)
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
-	return (struct mapped_file){ .device_major = major(st.st_dev), .device_minor = minor(st.st_dev),
+	return (struct mapped_file){ .device_major = major(st.st_dev),
+				     .device_minor = minor(st.st_dev),
 				     .inode = st.st_ino };
 }
 
@@ -151,8 +156,8 @@ static int hear(struct file_message *m, int *fd)
 	if (n <= 0)
 		return -1;
 	assert_null(file_message_decode(file_rules_to_symbolizer, file_rules_to_symbolizer_count,
-					data[0] == FILE_HELLO ? FILE_PHASE_NEW : FILE_PHASE_OPEN, data,
-					(uint32_t)n, *fd >= 0, m));
+					data[0] == FILE_HELLO ? FILE_PHASE_NEW : FILE_PHASE_OPEN,
+					data, (uint32_t)n, *fd >= 0, m));
 	return (int)m->type;
 }
 
@@ -354,9 +359,9 @@ static void a_changed_file_is_another_file(void **state)
 	at = child_maps(fd, MAP_PRIVATE);
 	m = numbers_of(fd);
 	assert_int_equal(ask(at, &m, &retry), FILE_ID_FIRST);
-	assert_int_equal(pwrite(fd, "more", 4, 4096), 4); /* size and change time */
+	assert_int_equal(pwrite(fd, "more", 4, 4096), 4);     /* size and change time */
 	assert_int_equal(ask(at, &m, &retry), FILE_ID_FIRST); /* trusted for a second */
-	m.generation = 5;				      /* a used-again inode number is looked at, though */
+	m.generation = 5; /* a used-again inode number is looked at, though */
 	assert_int_equal(ask(at, &m, &retry), FILE_ID_FIRST + 1);
 	close(fd);
 }
@@ -457,14 +462,17 @@ static void what_is_missing_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(mapped_look(&range, &m, &path_fd, &id, story), OPEN_GONE);
-	assert_string_equal(story, "map_files 2000000000/55d000-55e000: process or mapping is gone");
+	assert_string_equal(story,
+			    "map_files 2000000000/55d000-55e000: process or mapping is gone");
 	pid = fork();
 	if (pid == 0) {
 		range.pid = getppid();
 		if (setgid(65534) || setuid(65534))
 			_exit(1);
 		_exit(mapped_look(&range, &m, &path_fd, &id, story) == OPEN_DENIED &&
-				      strstr(story, "permission denied (needs CAP_") ? 0 : 2);
+				      strstr(story, "permission denied (needs CAP_")
+			      ? 0
+			      : 2);
 	}
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
@@ -495,8 +503,11 @@ static void packets_that_break_a_rule_close_the_connection(void **state)
 
 static void a_listener_of_another_user_gets_nothing(void **state)
 {
-	struct broker_options o = { .socket_path = f.socket, .peer_uid = getuid() + 1, .kallsyms_fd = -1,
-				    .files_known = 8, .queue = 4 };
+	struct broker_options o = { .socket_path = f.socket,
+				    .peer_uid = getuid() + 1,
+				    .kallsyms_fd = -1,
+				    .files_known = 8,
+				    .queue = 4 };
 	struct broker *b;
 
 	(void)state;
@@ -536,8 +547,12 @@ static void a_new_symbolizer_gets_files_again_at_next_sight(void **state)
 
 static void no_more_files_are_on_their_way_than_allowed(void **state)
 {
-	struct broker_options o = { .socket_path = f.socket, .peer_uid = getuid(), .stream_id = 77, .kallsyms_fd = -1,
-				    .files_known = 100, .queue = 100 };
+	struct broker_options o = { .socket_path = f.socket,
+				    .peer_uid = getuid(),
+				    .stream_id = 77,
+				    .kallsyms_fd = -1,
+				    .files_known = 100,
+				    .queue = 100 };
 	char path[128], name[16];
 	enum broker_retry retry;
 	struct file_message m;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker on file systems that lie about numbers (overlayfs) or may never answer (FUSE), each mounted in a mount
- * namespace of its own. The FUSE server is forty lines here, and is stopped before the broker looks: a broker that asks it
- * anything would hang, and the test with it.
+ * The broker on file systems that lie about numbers (overlayfs) or may never answer (FUSE), each
+ * mounted in a mount namespace of its own. The FUSE server is forty lines here, and is stopped
+ * before the broker looks: a broker that asks it anything would hang, and the test with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,10 @@ static int tear_down(void **state)
 
 static void new_broker(bool allow_remote)
 {
-	struct broker_options o = { .socket_path = "/nowhere", .kallsyms_fd = -1, .files_known = 8, .queue = 4,
+	struct broker_options o = { .socket_path = "/nowhere",
+				    .kallsyms_fd = -1,
+				    .files_known = 8,
+				    .queue = 4,
 				    .allow_remote_files = allow_remote };
 
 	assert_int_equal(broker_new(&broker, &o), 0);
@@ -131,7 +134,8 @@ static void overlayfs_is_a_local_file_system(void **state)
 	enum broker_retry retry;
 
 	(void)state;
-	assert_int_equal(mount("belfry", folder, "tmpfs", 0, NULL), 0); /* overlayfs wants no overlayfs below */
+	assert_int_equal(mount("belfry", folder, "tmpfs", 0, NULL),
+			 0); /* overlayfs wants no overlayfs below */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
@@ -143,8 +147,9 @@ static void overlayfs_is_a_local_file_system(void **state)
 	write_page(path);
 	snprintf(path, sizeof(path), "%s/low2/b", folder);
 	write_page(path);
-	snprintf(options, sizeof(options), "lowerdir=%s/low1:%s/low2,upperdir=%s/up,workdir=%s/work", folder, folder,
-		 folder, folder);
+	snprintf(options, sizeof(options),
+		 "lowerdir=%s/low1:%s/low2,upperdir=%s/up,workdir=%s/work", folder, folder, folder,
+		 folder);
 	snprintf(path, sizeof(path), "%s/all", folder);
 	if (mount("belfry", path, "overlay", 0, options) != 0) {
 		printf("no overlayfs here: skipped\n");
@@ -157,7 +162,8 @@ static void overlayfs_is_a_local_file_system(void **state)
 	end(child);
 	snprintf(path, sizeof(path), "%s/all/b", folder);
 	m = child_maps(path);
-	/* Kernels before 6.8 show the numbers of the layer below: the same file as far as stat is concerned. */
+	/* Kernels before 6.8 show the numbers of the layer below: the same file as far as stat is
+	 * concerned. */
 	below = m;
 	below.device_minor += 1000;
 	below.inode += 1000;
@@ -283,7 +289,8 @@ static void a_detached_local_file_system_is_no_reason_to_refuse(void **state)
 	(void)state;
 	snprintf(image, sizeof(image), "%s.img", folder);
 	snprintf(command, sizeof(command),
-		 "truncate -s 8M %s && mkfs.ext4 -q %s && mount -o loop %s %s 2>/dev/null", image, image, image, folder);
+		 "truncate -s 8M %s && mkfs.ext4 -q %s && mount -o loop %s %s 2>/dev/null", image,
+		 image, image, folder);
 	if (system(command) != 0) {
 		printf("no loop device here: skipped\n");
 		unlink(image);

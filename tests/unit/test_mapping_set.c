@@ -34,14 +34,17 @@ static int tear_down(void **state)
 static enum mapping_added add(struct fixture *f, uint64_t start, uint64_t end, uint64_t inode)
 {
 	struct mapped_file file = { .device_major = 8, .inode = inode };
-	struct mapping m = { .start = start, .end = end, .serial = ++f->serial,
-			     .name = mapped_names_take(f->names, &file, 100 + inode, (const uint8_t *)"/x", 2) };
+	struct mapping m = { .start = start,
+			     .end = end,
+			     .serial = ++f->serial,
+			     .name = mapped_names_take(f->names, &file, 100 + inode,
+						       (const uint8_t *)"/x", 2) };
 
 	return mapping_set_add(&f->set, &m, 10, f->names);
 }
 
-static void expect(const struct mapping_set *s, uint32_t i, uint64_t start, uint64_t end, uint64_t offset,
-		   uint64_t inode)
+static void expect(const struct mapping_set *s, uint32_t i, uint64_t start, uint64_t end,
+		   uint64_t offset, uint64_t inode)
 {
 	assert_true(i < s->count);
 	assert_int_equal(s->at[i].start, start);
@@ -177,11 +180,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(stays_sorted_whatever_the_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(newer_splits_an_older_one_around_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(newer_replaces_all_that_it_overlaps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(newer_splits_an_older_one_around_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(newer_replaces_all_that_it_overlaps, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_same_again_changes_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_set_refuses, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_shared_set_is_copied_before_it_changes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_shared_set_is_copied_before_it_changes, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(what_was_told_keeps_its_serial, set_up, tear_down),
 		cmocka_unit_test(names_are_kept_once_and_cut_when_there_is_no_room),
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events and samples in, records out. Broker and stream are stubs: the linker takes these before the archive's. */
+/* Events and samples in, records out. Broker and stream are stubs: the linker takes these before
+ * the archive's. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,8 +31,9 @@ void stream_add_process(struct stream *s, const struct process_record *p)
 	char line[96];
 
 	(void)s;
-	snprintf(line, sizeof(line), "%s %u parent %u at %llu %.16s", p->reason == PROCESS_EXEC ? "exec" : "seen",
-		 p->tgid, p->parent_tgid, (unsigned long long)p->time, p->comm);
+	snprintf(line, sizeof(line), "%s %u parent %u at %llu %.16s",
+		 p->reason == PROCESS_EXEC ? "exec" : "seen", p->tgid, p->parent_tgid,
+		 (unsigned long long)p->time, p->comm);
 	tell(line);
 }
 
@@ -40,10 +42,11 @@ void stream_add_mapping(struct stream *s, const struct mapping_record *m)
 	char line[96];
 
 	(void)s;
-	snprintf(line, sizeof(line), "map %u %llx-%llx+%llx file %llu kind %u at %llu %.*s", m->tgid,
-		 (unsigned long long)m->start, (unsigned long long)m->end, (unsigned long long)m->offset,
-		 (unsigned long long)m->file_id, m->kind, (unsigned long long)m->time,
-		 m->path_len < 40 ? m->path_len : 40, (const char *)m->path);
+	snprintf(line, sizeof(line), "map %u %llx-%llx+%llx file %llu kind %u at %llu %.*s",
+		 m->tgid, (unsigned long long)m->start, (unsigned long long)m->end,
+		 (unsigned long long)m->offset, (unsigned long long)m->file_id, m->kind,
+		 (unsigned long long)m->time, m->path_len < 40 ? m->path_len : 40,
+		 (const char *)m->path);
 	tell(line);
 }
 
@@ -61,8 +64,8 @@ static enum broker_retry refuse_with;
 static bool refuses;
 static unsigned int asked;
 
-uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end, const struct mapped_file *f,
-		     enum broker_retry *retry)
+uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
+		     const struct mapped_file *f, enum broker_retry *retry)
 {
 	(void)b, (void)pid, (void)start, (void)end;
 	asked++;
@@ -77,7 +80,9 @@ static struct processes *p;
 
 static int set_up(void **state)
 {
-	struct processes_limits limits = { .processes = 4, .mappings_per_process = 16384, .exit_grace_ms = 1000 };
+	struct processes_limits limits = { .processes = 4,
+					   .mappings_per_process = 16384,
+					   .exit_grace_ms = 1000 };
 
 	(void)state;
 	told_count = 0;
@@ -95,7 +100,10 @@ static int tear_down(void **state)
 
 static void fork_at(uint64_t time, uint32_t parent, uint32_t child)
 {
-	struct sideband_event e = { .type = SIDEBAND_FORK, .time = time, .tgid = child, .tid = child,
+	struct sideband_event e = { .type = SIDEBAND_FORK,
+				    .time = time,
+				    .tgid = child,
+				    .tid = child,
 				    .parent_tgid = parent };
 
 	processes_event(p, &e);
@@ -103,7 +111,9 @@ static void fork_at(uint64_t time, uint32_t parent, uint32_t child)
 
 static void exec_at(uint64_t time, uint32_t tgid, const char *comm)
 {
-	struct sideband_event e = { .type = SIDEBAND_EXEC, .time = time, .tgid = tgid, .tid = tgid };
+	struct sideband_event e = {
+		.type = SIDEBAND_EXEC, .time = time, .tgid = tgid, .tid = tgid
+	};
 
 	snprintf(e.comm, sizeof(e.comm), "%s", comm);
 	processes_event(p, &e);
@@ -111,9 +121,16 @@ static void exec_at(uint64_t time, uint32_t tgid, const char *comm)
 
 static void map_at(uint64_t time, uint32_t tgid, uint64_t start, uint64_t inode, const char *path)
 {
-	struct sideband_event e = { .type = SIDEBAND_MMAP, .time = time, .tgid = tgid, .tid = tgid,
-				    .start = start, .length = 0x1000, .inode = inode, .protection = PROT_EXEC,
-				    .path = (const uint8_t *)path, .path_len = (uint32_t)strlen(path) };
+	struct sideband_event e = { .type = SIDEBAND_MMAP,
+				    .time = time,
+				    .tgid = tgid,
+				    .tid = tgid,
+				    .start = start,
+				    .length = 0x1000,
+				    .inode = inode,
+				    .protection = PROT_EXEC,
+				    .path = (const uint8_t *)path,
+				    .path_len = (uint32_t)strlen(path) };
 
 	processes_event(p, &e);
 }
@@ -127,7 +144,10 @@ static void exit_at(uint64_t time, uint32_t tgid, uint32_t tid)
 
 static void thread_sample_at(uint64_t time, uint32_t tgid, uint32_t tid, uint64_t start_time)
 {
-	struct sample_record s = { .time = time, .tgid = tgid, .tid = tid, .start_time = start_time,
+	struct sample_record s = { .time = time,
+				   .tgid = tgid,
+				   .tid = tid,
+				   .start_time = start_time,
 				   .process_comm = "comm" };
 
 	processes_before_sample(p, &s);
@@ -182,13 +202,16 @@ static void a_sample_sees_its_process_as_it_was_then(void **state)
 	map_at(300, GONE, 0x9000, 3, "/lib/late");
 	/* All of that is known before the first sample of the ring is looked at. */
 	sample_at(150, GONE, 5);
-	expect(2, "seen 2000000000 parent 1999999999 at 0 comm", "map 2000000000 1000-2000+0 file 1001 kind 1 at 11 /bin/sh");
+	expect(2, "seen 2000000000 parent 1999999999 at 0 comm",
+	       "map 2000000000 1000-2000+0 file 1001 kind 1 at 11 /bin/sh");
 	sample_at(250, GONE, 5);
-	expect(2, "exec 2000000000 parent 1999999999 at 200 ls", "map 2000000000 5000-6000+0 file 1002 kind 1 at 201 /bin/ls");
+	expect(2, "exec 2000000000 parent 1999999999 at 200 ls",
+	       "map 2000000000 5000-6000+0 file 1002 kind 1 at 201 /bin/ls");
 	sample_at(350, GONE, 5);
 	expect(1, "map 2000000000 9000-a000+0 file 1003 kind 1 at 300 /lib/late");
 	sample_at(350, GONE - 1, 4);
-	expect(2, "seen 1999999999 parent 0 at 10 comm", "map 1999999999 1000-2000+0 file 1001 kind 1 at 11 /bin/sh");
+	expect(2, "seen 1999999999 parent 0 at 10 comm",
+	       "map 1999999999 1000-2000+0 file 1001 kind 1 at 11 /bin/sh");
 }
 
 static void events_out_of_order_between_drains_find_their_place(void **state)
@@ -198,7 +221,8 @@ static void events_out_of_order_between_drains_find_their_place(void **state)
 	map_at(130, GONE, 0x2000, 2, "/b");
 	map_at(120, GONE, 0x2000, 1, "/a"); /* came late, was earlier: /b is newer */
 	sample_at(200, GONE, 5);
-	expect(2, "seen 2000000000 parent 0 at 100 comm", "map 2000000000 2000-3000+0 file 1002 kind 1 at 130 /b");
+	expect(2, "seen 2000000000 parent 0 at 100 comm",
+	       "map 2000000000 2000-3000+0 file 1002 kind 1 at 130 /b");
 }
 
 static void exit_is_told_after_the_grace_period(void **state)
@@ -210,7 +234,8 @@ static void exit_is_told_after_the_grace_period(void **state)
 	exit_at(3000, GONE, GONE);
 	processes_expire(p, 1000000000 + 2999);
 	expect(0);
-	processes_expire(p, 1000000000 + 3000); /* the event is applied (1 s) and its grace (1 s) over */
+	processes_expire(p, 1000000000 +
+				    3000); /* the event is applied (1 s) and its grace (1 s) over */
 	expect(1, "exit 2000000000 at 3000");
 	assert_int_equal(processes_counters(p)->known, 0);
 }
@@ -222,7 +247,8 @@ static void threads_that_outlive_their_leader_keep_the_process(void **state)
 	map_at(1001, GONE, 0x1000, 1, "/a");
 	exit_at(2000, GONE, GONE);
 	sample_at(5000, GONE, 5); /* another thread */
-	expect(2, "seen 2000000000 parent 0 at 1000 comm", "map 2000000000 1000-2000+0 file 1001 kind 1 at 1001 /a");
+	expect(2, "seen 2000000000 parent 0 at 1000 comm",
+	       "map 2000000000 1000-2000+0 file 1001 kind 1 at 1001 /a");
 	processes_expire(p, 1000000000 + 4000);
 	expect(0);
 	/* The last thread's end is the process's, although it is not the leader. */
@@ -264,7 +290,8 @@ static void a_new_symbolizer_is_told_everything_again(void **state)
 	asked = 0;
 	sample_at(160, GONE, 5);
 	assert_int_equal(asked, 1); /* so that the broker sends the file again */
-	expect(2, "seen 2000000000 parent 0 at 100 comm", "map 2000000000 1000-2000+0 file 1001 kind 1 at 101 /a");
+	expect(2, "seen 2000000000 parent 0 at 100 comm",
+	       "map 2000000000 1000-2000+0 file 1001 kind 1 at 101 /a");
 }
 
 static void a_refused_file_is_named_by_its_path_and_not_asked_for_again(void **state)
@@ -275,7 +302,8 @@ static void a_refused_file_is_named_by_its_path_and_not_asked_for_again(void **s
 	exec_at(100, GONE, "a");
 	map_at(101, GONE, 0x1000, 1, "/mnt/fuse/a");
 	sample_at(150, GONE, 5);
-	expect(2, "seen 2000000000 parent 0 at 100 comm", "map 2000000000 1000-2000+0 file 0 kind 5 at 101 /mnt/fuse/a");
+	expect(2, "seen 2000000000 parent 0 at 100 comm",
+	       "map 2000000000 1000-2000+0 file 0 kind 5 at 101 /mnt/fuse/a");
 	assert_int_equal(asked, 1);
 }
 
@@ -288,7 +316,8 @@ static void a_deferred_file_is_asked_for_again_before_the_sample(void **state)
 	map_at(101, GONE, 0x1000, 1, "/a");
 	refuses = false; /* there is room now */
 	sample_at(150, GONE, 5);
-	expect(2, "seen 2000000000 parent 0 at 100 comm", "map 2000000000 1000-2000+0 file 1001 kind 1 at 101 /a");
+	expect(2, "seen 2000000000 parent 0 at 100 comm",
+	       "map 2000000000 1000-2000+0 file 1001 kind 1 at 101 /a");
 }
 
 static void the_least_recently_sampled_leaves_a_full_table(void **state)
@@ -305,8 +334,14 @@ static void the_least_recently_sampled_leaves_a_full_table(void **state)
 
 static void data_mappings_and_threads_are_nothing_to_us(void **state)
 {
-	struct sideband_event e = { .type = SIDEBAND_MMAP, .time = 5, .tgid = GONE, .tid = GONE, .start = 0x1000,
-				    .length = 0x1000, .inode = 4, .protection = PROT_READ };
+	struct sideband_event e = { .type = SIDEBAND_MMAP,
+				    .time = 5,
+				    .tgid = GONE,
+				    .tid = GONE,
+				    .start = 0x1000,
+				    .length = 0x1000,
+				    .inode = 4,
+				    .protection = PROT_READ };
 
 	(void)state;
 	processes_event(p, &e);
@@ -350,7 +385,8 @@ static const char *own_code_line(void)
 	unsigned long long from, to;
 
 	for (unsigned int i = 0; i < told_count; i++) {
-		if (sscanf(told[i], "map %*u %llx-%llx", &from, &to) == 2 && from <= here && here < to)
+		if (sscanf(told[i], "map %*u %llx-%llx", &from, &to) == 2 && from <= here &&
+		    here < to)
 			return told[i];
 	}
 	return NULL;
@@ -415,7 +451,8 @@ static void proc_of_another_start_time_is_not_believed(void **state)
 static void a_child_of_an_unknown_parent_has_its_parents_mappings(void **state)
 {
 	(void)state;
-	fork_at(100, (uint32_t)getpid(), GONE); /* we were there before, the child is gone already */
+	fork_at(100, (uint32_t)getpid(),
+		GONE); /* we were there before, the child is gone already */
 	sample_at(150, GONE, 5);
 	assert_non_null(own_code_line());
 	assert_int_equal(processes_counters(p)->gone, 1);
@@ -432,7 +469,8 @@ static void after_a_loss_mappings_are_read_again_and_only_news_is_told(void **st
 	assert_true(before > 1);
 	told_count = 0;
 	processes_events_lost(p, 1);
-	usleep(50000); /* a process is not read again before twenty times as long has passed as it took */
+	usleep(50000); /* a process is not read again before twenty times as long has passed as it
+			  took */
 	sample_at(2000, (uint32_t)pid, start_of(pid));
 	expect(0);
 	/* A mapping that is there no more must have been an exec that we missed. */

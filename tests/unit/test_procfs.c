@@ -28,7 +28,9 @@ static void maps_line_of_a_file(void **state)
 	struct proc_mapping m;
 
 	(void)state;
-	assert_null(mapping("00400000-0041f000 r-xp 0001e000 fe:01 262217                  /usr/bin/odd name (x)", &m));
+	assert_null(mapping("00400000-0041f000 r-xp 0001e000 fe:01 262217                  "
+			    "/usr/bin/odd name (x)",
+			    &m));
 	assert_int_equal(m.start, 0x400000);
 	assert_int_equal(m.end, 0x41f000);
 	assert_true(m.executable);
@@ -51,7 +53,9 @@ static void maps_line_without_a_file(void **state)
 	assert_int_equal(m.path_len, 0);
 	assert_null(mapping("7f0000000000-7f0000001000 rw-p 00000000 00:00 0", &m));
 	assert_false(m.executable);
-	assert_null(mapping("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]", &m));
+	assert_null(mapping("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0               "
+			    "   [vsyscall]",
+			    &m));
 	assert_int_equal(m.start, 0xffffffffff600000);
 	assert_memory_equal(m.path, "[vsyscall]", m.path_len);
 }
@@ -103,7 +107,8 @@ static void broken_stat_is_refused(void **state)
 	assert_non_null(stat("4 cat S 1 2", &s));
 	assert_non_null(stat("4 (cat", &s));
 	assert_non_null(stat("4 (cat)", &s));
-	assert_non_null(stat("4 (cat) S 1 4 4 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0", &s)); /* 21 fields */
+	assert_non_null(
+		stat("4 (cat) S 1 4 4 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0", &s)); /* 21 fields */
 	assert_non_null(stat("4 (cat) S x" TAIL, &s));
 }
 
@@ -126,14 +131,17 @@ static void mountinfo_gives_id_device_and_type(void **state)
 	struct proc_mount m;
 
 	(void)state;
-	assert_null(mount("36 35 98:7 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue", &m));
+	assert_null(mount("36 35 98:7 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 "
+			  "/dev/root rw,errors=continue",
+			  &m));
 	assert_int_equal(m.id, 36);
 	assert_int_equal(m.device_major, 98);
 	assert_int_equal(m.device_minor, 7);
 	assert_string_equal(m.type, "ext3");
 	assert_null(mount("36 35 0:52 / /a rw - fuse.sshfs host: rw", &m)); /* no optional field */
 	assert_string_equal(m.type, "fuse.sshfs");
-	assert_null(mount("36 35 0:52 / /a rw - a-type-name-that-is-longer-than-any-real-one x rw", &m));
+	assert_null(mount("36 35 0:52 / /a rw - a-type-name-that-is-longer-than-any-real-one x rw",
+			  &m));
 	assert_int_equal(strlen(m.type), PROC_MOUNT_TYPE_LEN - 1);
 	assert_non_null(mount("36 35 0:52 / /a rw", &m));
 	assert_non_null(mount("36 35 0:52 / /a rw - ", &m));
@@ -143,9 +151,11 @@ static void mountinfo_gives_id_device_and_type(void **state)
 
 static void remote_file_systems_are_known(void **state)
 {
-	static const char *const remote[] = { "fuse", "fuseblk", "fuse.sshfs", "nfs", "nfs4", "cifs", "smb3", "9p",
-					      "ceph", "afs", "virtiofs" };
-	static const char *const local[] = { "ext4", "xfs", "btrfs", "overlay", "tmpfs", "squashfs", "cephx", "virtio", "" };
+	static const char *const remote[] = { "fuse", "fuseblk", "fuse.sshfs", "nfs",
+					      "nfs4", "cifs",	 "smb3",       "9p",
+					      "ceph", "afs",	 "virtiofs" };
+	static const char *const local[] = { "ext4",	 "xfs",	  "btrfs",  "overlay", "tmpfs",
+					     "squashfs", "cephx", "virtio", "" };
 	struct proc_mount m;
 
 	(void)state;

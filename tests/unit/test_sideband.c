@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rings of the running kernel, with a stub in the place of processes. Needs the right to open perf events. */
+/* The rings of the running kernel, with a stub in the place of processes. Needs the right to open
+ * perf events. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,9 @@ static struct {
 	uint64_t events;
 	uint64_t disorder;
 	uint64_t losses;
-	pid_t pid; /* the process that is watched */
-	uint64_t watched; /* an address, and how many events told of one page of anonymous memory there */
+	pid_t pid;	  /* the process that is watched */
+	uint64_t watched; /* an address, and how many events told of one page of anonymous memory
+			     there */
 	uint64_t told;
 	char steps[64]; /* what it did: F, E, M (the file), A (anonymous), V (vdso), X */
 } seen;
@@ -38,8 +40,9 @@ void processes_event(struct processes *p, const struct sideband_event *e)
 	seen.events++;
 	seen.disorder += e->time < seen.last;
 	seen.last = e->time;
-	seen.told += e->type == SIDEBAND_MMAP && e->start == seen.watched && e->length == 4096 && e->path_len == 6 &&
-		     memcmp(e->path, "//anon", 6) == 0 && e->tgid == (uint32_t)getpid();
+	seen.told += e->type == SIDEBAND_MMAP && e->start == seen.watched && e->length == 4096 &&
+		     e->path_len == 6 && memcmp(e->path, "//anon", 6) == 0 &&
+		     e->tgid == (uint32_t)getpid();
 	if (e->tgid != (uint32_t)seen.pid)
 		return;
 	if (e->type == SIDEBAND_FORK && e->parent_tgid == (uint32_t)getpid())
@@ -95,7 +98,8 @@ static void fork_exec_map_and_exit_arrive_in_order(void **state)
 	}
 	waitpid(seen.pid, NULL, 0);
 	sideband_drain(s);
-	/* Fork, exec, the program and its loader, the vdso, libc (in whatever order the kernel lays them), exit. */
+	/* Fork, exec, the program and its loader, the vdso, libc (in whatever order the kernel lays
+	 * them), exit. */
 	assert_int_equal(seen.steps[0], 'F');
 	assert_int_equal(seen.steps[1], 'E');
 	assert_int_equal(seen.steps[strlen(seen.steps) - 1], 'X');
@@ -180,11 +184,16 @@ static void a_cpu_that_comes_back_makes_mappings_doubtful(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(fork_exec_map_and_exit_arrive_in_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(fork_exec_map_and_exit_arrive_in_order, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(memory_made_executable_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_burst_beyond_the_ring_is_counted_and_the_rest_stays_readable, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(many_turns_of_the_ring_lose_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_cpu_that_comes_back_makes_mappings_doubtful, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_burst_beyond_the_ring_is_counted_and_the_rest_stays_readable, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(many_turns_of_the_ring_lose_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_cpu_that_comes_back_makes_mappings_doubtful,
+						set_up, tear_down),
 	};
 	struct perf_ring *ring;
 

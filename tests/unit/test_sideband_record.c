@@ -83,7 +83,8 @@ static void mmap_without_end_of_name_or_range_is_refused(void **state)
 	(void)state;
 	b = mmap2(0x400000, 0x1000, 0);
 	builder_bytes(&b, "/bin/xyz", 8);
-	assert_string_equal(sideband_record_decode(raw, finish(&b, 1), &e), "side-band record's name has no end");
+	assert_string_equal(sideband_record_decode(raw, finish(&b, 1), &e),
+			    "side-band record's name has no end");
 	assert_null(e.path);
 	b = mmap2(0x400000, 0, 0);
 	builder_bytes(&b, "/bin/x\0\0", 8);
@@ -178,7 +179,8 @@ static void every_cut_record_is_refused(void **state)
 	len = finish(&b, 1);
 	for (uint32_t cut = 0; cut < len; cut++)
 		assert_non_null(sideband_record_decode(raw, cut, &e));
-	/* Cut with a size that agrees: the fixed fields (72 bytes) and the sample id (16) with a name's NUL need 89. */
+	/* Cut with a size that agrees: the fixed fields (72 bytes) and the sample id (16) with a
+	 * name's NUL need 89. */
 	for (uint32_t cut = 0; cut < 89; cut++) {
 		raw[6] = (uint8_t)cut;
 		assert_non_null(sideband_record_decode(raw, cut, &e));
