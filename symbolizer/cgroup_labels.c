@@ -79,6 +79,9 @@ static bool container_of(struct piece c, struct piece parent, struct piece *id)
 	colon = memrchr(c.text, ':', c.len);
 	if (colon)
 		c = without(c, (size_t)(colon - c.text) + 1, 0);
+	/* The container's monitor is named after it, but works outside of it. */
+	if (starts_with(c, "crio-conmon-") || starts_with(c, "libpod-conmon-"))
+		return false;
 	if (c.len > CONTAINER_HEX && c.text[c.len - CONTAINER_HEX - 1] == '-')
 		c = without(c, c.len - CONTAINER_HEX, 0);
 	*id = c;
@@ -134,6 +137,9 @@ static bool split_line(struct piece line, struct piece *controllers, struct piec
 		return false;
 	*controllers = (struct piece){ first + 1, (size_t)(second - first - 1) };
 	*path = without(line, (size_t)(second + 1 - line.text), 0);
+	/* The kernel's word for a cgroup that was removed; a process that just ended may be in one. */
+	if (ends_with(*path, " (deleted)"))
+		*path = without(*path, 0, strlen(" (deleted)"));
 	return path->len > 0 && *path->text == '/';
 }
 
