@@ -39,11 +39,11 @@ LDFLAGS := $(LDHARDENING)
 endif
 
 # -- what each binary links with ------------------------------------------------------------
-LIBS_collector  := -lbpf -lcap -lseccomp -lnng
-LIBS_symbolizer := -lz -ldeflate -lcap -lseccomp -lnng -l:libiberty.a
-LIBS_uploader   := -lz -lcap -lseccomp -lnng
+LIBS_collector  := -lbpf -lcap -lseccomp
+LIBS_symbolizer := -lz -ldeflate -lcap -lseccomp -l:libiberty.a
+LIBS_uploader   := -lz -lcap -lseccomp
 LIBS_cli        := -lz -ldeflate -lcap -lseccomp
-LIBS_all        := -lbpf -lz -ldeflate -lcap -lseccomp -lnng -l:libiberty.a -lpthread
+LIBS_all        := -lbpf -lz -ldeflate -lcap -lseccomp -l:libiberty.a -lpthread
 
 MODULES := ipc policy collector symbolizer uploader cli
 SOURCES_ipc        := $(wildcard ipc/*.c)

@@ -15,10 +15,8 @@
 
 #include "collector/load.h"
 #include "ipc/log.h"
-#include "ipc/nng_channel.h"
+#include "ipc/message_channel.h"
 #include "policy/confine.h"
-
-#define RECEIVE_MAX 4096 /* nothing is ever received on the sample channel */
 
 /* P0: limits, names, descriptors that were inherited, who we are. */
 static int start(struct collector *c)
@@ -62,22 +60,22 @@ static int start(struct collector *c)
 	return confine_become(&policy_collector, &self);
 }
 
-/* P3: nng starts its threads, which inherit what is left of our rights. */
+/* P3: the way out. It connects by itself, now or when the symbolizer is there. */
 static int open_channel(struct collector *c)
 {
-	struct nng_channel_options o = { .path = c->samples_path,
-					 .push = true,
+	struct message_channel_options o = { .path = c->samples_path,
+					 .sends = true,
 					 .peer_uid = c->symbolizer_uid,
-					 .receive_max = RECEIVE_MAX };
-	struct nng_channel *channel;
-	int error = nng_channel_open(&channel, &o);
+					 .message_max = BATCH_MAX };
+	struct message_channel *channel;
+	int error = message_channel_open(&channel, &o);
 
 	if (error) {
 		log_error("channel", "%s: %s", c->samples_path, strerror(-error));
 		return error;
 	}
 	stream_attach(c->loop.stream, channel);
-	c->loop.send_fd = nng_channel_poll_fd(channel);
+	c->loop.send_fd = message_channel_poll_fd(channel);
 	return 0;
 }
 
@@ -112,5 +110,5 @@ int main(int argc, char **argv)
 
 	notify_send("READY=1");
 	error = loop_run(&c.loop);
-	_exit(error ? 1 : 0); /* nng's threads are not to be unwound */
+	return error ? 1 : 0;
 }

@@ -23,7 +23,7 @@ struct batch {
 
 struct stream {
 	struct stream_options options;
-	struct nng_channel *channel; /* NULL until attached */
+	struct message_channel *channel; /* NULL until attached */
 	struct batch *current;	     /* under construction, never NULL */
 	struct batch *oldest;	     /* queue of full batches */
 	struct batch *newest;
@@ -69,7 +69,7 @@ int stream_new(struct stream **out, const struct stream_options *o)
 	return 0;
 }
 
-void stream_attach(struct stream *s, struct nng_channel *channel)
+void stream_attach(struct stream *s, struct message_channel *channel)
 {
 	s->channel = channel;
 }
@@ -87,7 +87,7 @@ static bool send_batch(struct stream *s, struct batch *b)
 	if (!s->channel)
 		return false;
 	batch_header_encode(&h, b->data);
-	if (nng_channel_send(s->channel, b->data, b->len) != 0)
+	if (message_channel_send(s->channel, b->data, b->len) != 0)
 		return false;
 	s->sequence++;
 	s->sent += b->samples;

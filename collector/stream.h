@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ipc/nng_channel.h"
+#include "ipc/message_channel.h"
 #include "ipc/sample_channel.h"
 
 struct stream;
@@ -24,7 +24,7 @@ struct stream_options {
 int stream_new(struct stream **out, const struct stream_options *o);
 
 /* The channel is opened late (it starts threads) and given to the stream then. */
-void stream_attach(struct stream *s, struct nng_channel *channel);
+void stream_attach(struct stream *s, struct message_channel *channel);
 
 void stream_add_sample(struct stream *s, const struct sample_record *h, const void *frames);
 void stream_add_process(struct stream *s, const struct process_record *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile channel: symbolizer -> uploader, nng PUSH/PULL.
+ * profile channel: symbolizer -> uploader, one way.
  *
  * Each closed window is announced by one WINDOW message, followed by its
  * PROFILE messages. Every PROFILE repeats the window's account, so that the

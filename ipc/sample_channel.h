@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample channel: collector -> symbolizer, nng PUSH/PULL, one batch a message.
+ * sample channel: collector -> symbolizer, one way, one batch a message.
  *
  * A batch is a header and records back to back. Records are in time order, and a
  * process and its mappings always precede the first sample that needs them.

@@ -106,7 +106,7 @@ static void take_batches(struct symbolizer_loop *l)
 	for (int i = 0; i < BATCHES_A_TURN && !l->batches.ended; i++) {
 		const uint8_t *data;
 		size_t len;
-		int got = nng_channel_receive(l->samples, &data, &len);
+		int got = message_channel_receive(l->samples, &data, &len);
 
 		if (got <= 0)
 			return;
@@ -153,8 +153,8 @@ static int timeout(const struct symbolizer_loop *l)
 static size_t fill(struct symbolizer_loop *l, struct pollfd *fds)
 {
 	fds[FD_SIGNAL] = (struct pollfd){ .fd = l->signal_fd, .events = POLLIN };
-	fds[FD_SAMPLES] = (struct pollfd){ .fd = nng_channel_poll_fd(l->samples), .events = POLLIN };
-	fds[FD_PROFILES] = (struct pollfd){ .fd = outlet_empty(l->outlet) ? -1 : nng_channel_poll_fd(l->profiles),
+	fds[FD_SAMPLES] = (struct pollfd){ .fd = message_channel_poll_fd(l->samples), .events = POLLIN };
+	fds[FD_PROFILES] = (struct pollfd){ .fd = outlet_empty(l->outlet) ? -1 : message_channel_poll_fd(l->profiles),
 					    .events = POLLIN };
 	fds[FD_LISTENER] = (struct pollfd){ .fd = l->files.listener, .events = POLLIN };
 	fds[FD_FILES] = (struct pollfd){ .fd = l->files.connection, .events = POLLIN };

@@ -3,15 +3,15 @@
 #ifndef BELFRY_SYMBOLIZER_LOOP_H
 #define BELFRY_SYMBOLIZER_LOOP_H
 
-#include "ipc/nng_channel.h"
+#include "ipc/message_channel.h"
 #include "symbolizer/batch_intake.h"
 #include "symbolizer/closing.h"
 #include "symbolizer/file_intake.h"
 
 struct symbolizer_loop {
 	int signal_fd;
-	struct nng_channel *samples;
-	struct nng_channel *profiles;
+	struct message_channel *samples;
+	struct message_channel *profiles;
 	uint64_t window_ms;
 	struct targets *targets;
 	struct symbols *symbols;

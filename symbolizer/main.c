@@ -4,7 +4,6 @@
  * opens, what it gives up, and in which order, all before the first foreign byte. policy/symbolizer.policy says the same, line by line.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +44,6 @@ struct symbolizer {
 	char samples_path[PATH_BYTES];
 	char profiles_path[PATH_BYTES];
 	char files_path[PATH_BYTES];
-	int run_dir;
 	struct symbolizer_loop loop;
 };
 
@@ -99,7 +97,7 @@ static int block_signals(struct symbolizer *s)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread: nng's must not get them */
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* read through the signalfd only */
 	signal(SIGPIPE, SIG_IGN);
 	s->loop.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	return s->loop.signal_fd < 0 ? -errno : 0;
@@ -118,7 +116,25 @@ static int start(struct symbolizer *s)
 	return confine_become(&policy_symbolizer, &self);
 }
 
-/* The zygote is made while there is one thread and no foreign byte; the sockets' directory is the only path that stays. */
+static int open_channels(struct symbolizer *s)
+{
+	const struct message_channel_options samples = { .path = s->samples_path, .listens = true,
+						     .peer_uid = s->collector_uid, .message_max = BATCH_MAX };
+	const struct message_channel_options profiles = { .path = s->profiles_path, .listens = true, .sends = true,
+						      .peer_uid = s->uploader_uid,
+							  .message_max = PROFILE_MESSAGE_MAX };
+	int error = message_channel_open(&s->loop.samples, &samples);
+
+	if (!error)
+		error = message_channel_open(&s->loop.profiles, &profiles);
+	if (error)
+		log_error("channel", "listening in %s: %s", s->options.run_dir, strerror(-error));
+	else
+		outlet_attach(s->loop.outlet, s->loop.profiles);
+	return error;
+}
+
+/* The zygote is made before any foreign byte; the sockets are bound by path, so that nothing is opened or bound after Landlock. */
 static int open_files(struct symbolizer *s)
 {
 	struct symbolizer_loop *l = &s->loop;
@@ -139,36 +155,14 @@ static int open_files(struct symbolizer *s)
 	if (getrandom(&l->batches.symbolizer_id, sizeof(l->batches.symbolizer_id), 0) !=
 	    sizeof(l->batches.symbolizer_id))
 		return -EIO;
-	s->run_dir = open(s->options.run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s->run_dir < 0) {
-		log_error("run_dir", "%s: %s", s->options.run_dir, strerror(errno));
-		return -errno;
-	}
-	return file_intake_open(&l->files, s->files_path);
-}
-
-/* nng starts its threads, which inherit what is left of our rights. */
-static int open_channels(struct symbolizer *s)
-{
-	const struct nng_channel_options samples = { .path = s->samples_path, .listen = true,
-						     .peer_uid = s->collector_uid, .receive_max = BATCH_MAX };
-	const struct nng_channel_options profiles = { .path = s->profiles_path, .listen = true, .push = true,
-						      .peer_uid = s->uploader_uid, .receive_max = 4096 };
-	int error = nng_channel_open(&s->loop.samples, &samples);
-
-	if (!error)
-		error = nng_channel_open(&s->loop.profiles, &profiles);
-	if (error)
-		log_error("channel", "listening in %s: %s", s->options.run_dir, strerror(-error));
-	else
-		outlet_attach(s->loop.outlet, s->loop.profiles);
-	return error;
+	if (file_intake_open(&l->files, s->files_path) != 0)
+		return -EIO;
+	return open_channels(s);
 }
 
 int main(int argc, char **argv)
 {
 	static struct symbolizer s;
-	struct landlock_path sockets = { .sockets = true };
 	int landlock;
 	int error = symbolizer_options_parse(argc, argv, &s.options);
 
@@ -182,10 +176,8 @@ int main(int argc, char **argv)
 	    open_files(&s) != 0)
 		return 1;
 
-	sockets.fd = s.run_dir; /* nng binds there in a moment; nothing else is ever opened */
-	landlock = confine_landlock(&policy_symbolizer, &sockets, 1);
-	close(s.run_dir);
-	if (landlock < 0 || open_channels(&s) != 0)
+	landlock = confine_landlock(&policy_symbolizer, NULL, 0);
+	if (landlock < 0)
 		return 1;
 
 	if (confine_report(&policy_symbolizer, "main", landlock, 0, false) != 0 ||
@@ -194,5 +186,5 @@ int main(int argc, char **argv)
 
 	notify_send("READY=1");
 	error = symbolizer_loop_run(&s.loop);
-	_exit(error ? 1 : 0); /* nng's threads are not to be unwound */
+	return error ? 1 : 0;
 }

@@ -16,7 +16,8 @@ struct outlet_item {
 };
 
 struct outlet {
-	struct nng_channel *channel;
+	struct message_channel *channel;
+	bool under_way; /* the channel has not sent all of the last message yet */
 	struct outlet_item *first;
 	struct outlet_item **last;
 	uint64_t bytes;
@@ -50,7 +51,7 @@ void outlet_free(struct outlet *o)
 	free(o);
 }
 
-void outlet_attach(struct outlet *o, struct nng_channel *channel)
+void outlet_attach(struct outlet *o, struct message_channel *channel)
 {
 	o->channel = channel;
 }
@@ -100,12 +101,14 @@ int outlet_add(struct outlet *o, struct profile_message *m)
 
 void outlet_flush(struct outlet *o)
 {
-	while (o->first && o->channel) {
+	if (!o->channel)
+		return;
+	while (o->first) {
 		struct outlet_item *item = o->first;
-		int error = nng_channel_send(o->channel, item->data, item->len);
+		int error = message_channel_send(o->channel, item->data, item->len);
 
 		if (error == -EAGAIN)
-			return;
+			break;
 		if (error)
 			log_error("outlet", "sending to the uploader: %s", strerror(-error));
 		o->first = item->next;
@@ -114,9 +117,10 @@ void outlet_flush(struct outlet *o)
 		o->bytes -= item->len;
 		free(item);
 	}
+	o->under_way = !message_channel_flush(o->channel);
 }
 
 bool outlet_empty(const struct outlet *o)
 {
-	return !o->first;
+	return !o->first && !o->under_way;
 }

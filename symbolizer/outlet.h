@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/nng_channel.h"
+#include "ipc/message_channel.h"
 #include "ipc/profile_channel.h"
 
 struct outlet;
@@ -18,8 +18,8 @@ struct outlet;
 int outlet_new(struct outlet **out, uint64_t bytes_max);
 void outlet_free(struct outlet *o);
 
-/* The channel is opened late (it starts threads). */
-void outlet_attach(struct outlet *o, struct nng_channel *channel);
+/* The channel is opened after the outlet and given to it then. */
+void outlet_attach(struct outlet *o, struct message_channel *channel);
 
 /* Bytes that `m` takes in the queue; its account's values do not matter. UINT64_MAX when it can never be taken. */
 uint64_t outlet_size(struct outlet *o, const struct profile_message *m);

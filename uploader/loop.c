@@ -22,7 +22,7 @@ static int take_messages(struct loop *l, int most)
 	int taken = 0;
 
 	while (taken < most) {
-		int got = nng_channel_receive(l->channel, &data, &len);
+		int got = message_channel_receive(l->channel, &data, &len);
 
 		if (got < 0) {
 			log_error("channel", "receiving profiles: %s", strerror(-got));

@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-#include "ipc/nng_channel.h"
+#include "ipc/message_channel.h"
 #include "uploader/intake.h"
 
 struct loop {
-	struct nng_channel *channel;
-	int channel_fd; /* readable when a message waits; asked for before seccomp, since nng makes it then */
+	struct message_channel *channel;
+	int channel_fd; /* readable when a message waits; or the symbolizer comes or goes */
 	struct intake *intake;
 	struct sink *sink;
 	int signal_fd; /* SIGTERM, SIGINT */

@@ -56,7 +56,7 @@ static int start(struct uploader *u)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread: nng's must not get them */
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* read through the signalfd only */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a full quota is a lost profile, not a dead uploader */
 	u->loop.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -89,19 +89,18 @@ static int open_sink(struct uploader *u)
 	return sink_new(&u->intake.sink, &sink);
 }
 
-/* nng starts its threads, which inherit what is left of our rights. */
 static int open_channel(struct uploader *u)
 {
-	const struct nng_channel_options o = { .path = u->profiles_path,
+	const struct message_channel_options o = { .path = u->profiles_path,
 					       .peer_uid = u->symbolizer_uid,
-					       .receive_max = PROFILE_MESSAGE_MAX };
-	int error = nng_channel_open(&u->loop.channel, &o);
+					       .message_max = PROFILE_MESSAGE_MAX };
+	int error = message_channel_open(&u->loop.channel, &o);
 
 	if (error) {
 		log_error("channel", "%s: %s", u->profiles_path, strerror(-error));
 		return error;
 	}
-	u->loop.channel_fd = nng_channel_poll_fd(u->loop.channel);
+	u->loop.channel_fd = message_channel_poll_fd(u->loop.channel);
 	u->loop.intake = &u->intake;
 	u->loop.sink = u->intake.sink;
 	u->loop.once = u->options.once;
@@ -139,5 +138,5 @@ int main(int argc, char **argv)
 	error = loop_run(&u.loop);
 	notify_send("STOPPING=1");
 	journal_close(u.journal);
-	_exit(error ? 1 : 0); /* nng's threads are not to be unwound */
+	return error ? 1 : 0;
 }

@@ -59,7 +59,7 @@ wait $load 2>/dev/null
 echo "== pprof encoder (aim: 120 ms, 16384 KiB above its input)"
 if gcc -std=gnu11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. tests/bench/pprof_speed.c -o "$work/pprof_speed" \
 	-Wl,--start-group "$build/libsymbolizer.a" "$build/libpolicy.a" "$build/libipc.a" -Wl,--end-group \
-	-lz -ldeflate -lcap -lseccomp -lnng -l:libiberty.a -lpthread; then
+	-lz -ldeflate -lcap -lseccomp -l:libiberty.a -lpthread; then
 	for _ in 1 2 3; do
 		"$work/pprof_speed" || failed=1
 	done

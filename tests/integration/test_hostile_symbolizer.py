@@ -188,6 +188,25 @@ class HostileSymbolizer(RoleCase):
         self.reader.start()
         self.goes_on()
 
+    def test_words_the_wrong_way_are_not_listened_to(self):
+        """The sending end of a channel takes nothing, however much is said to it, and still sends."""
+        self.start_role("--symbolizer-uid", SYMBOLIZER, "--frequency", 199)
+        self.confined()
+        self.reader.listener.settimeout(12)
+        s, _ = self.reader.listener.accept()
+        ch.greet(s, ch.PAIR)
+        s.settimeout(0.5)
+        try:
+            for _ in range(2000):
+                ch.sp_send(s, b"x" * 32768)
+        except OSError:
+            pass
+        self.alive()
+        s.close()
+        self.reader.start()
+        self.goes_on()
+        self.memory_is_bounded()
+
     def test_listener_of_another_user_is_not_talked_to(self):
         self.files.close()
         self.files = ch.listen(self.path("files.sock"), socket.SOCK_SEQPACKET, 0, 0)

@@ -9,7 +9,7 @@
 
 #define BATCHES_NOTED 64
 
-struct nng_channel {
+struct message_channel {
 	uint32_t accepts; /* batches that it still takes */
 	uint32_t taken;
 	struct batch_header headers[BATCHES_NOTED];
@@ -17,7 +17,7 @@ struct nng_channel {
 	uint32_t types[RECORD_TYPES]; /* records received, by type */
 };
 
-int nng_channel_send(struct nng_channel *c, const void *data, size_t len)
+int message_channel_send(struct message_channel *c, const void *data, size_t len)
 {
 	struct cursor body;
 	struct record r;
@@ -54,7 +54,7 @@ static void add_process(struct stream *s)
 	stream_add_process(s, &p);
 }
 
-static struct stream *new_stream(struct nng_channel *c, uint32_t queue_batches)
+static struct stream *new_stream(struct message_channel *c, uint32_t queue_batches)
 {
 	struct stream_options o = { .stream_id = 7,
 				    .frequency = 19,
@@ -69,7 +69,7 @@ static struct stream *new_stream(struct nng_channel *c, uint32_t queue_batches)
 
 static void a_flush_sends_what_there_is(void **state)
 {
-	struct nng_channel c = { .accepts = 10 };
+	struct message_channel c = { .accepts = 10 };
 	struct stream *s = new_stream(&c, 4);
 
 	(void)state;
@@ -92,7 +92,7 @@ static void a_flush_sends_what_there_is(void **state)
 
 static void batches_are_numbered_by_what_was_sent_before(void **state)
 {
-	struct nng_channel c = { .accepts = 10 };
+	struct message_channel c = { .accepts = 10 };
 	struct stream *s = new_stream(&c, 4);
 
 	(void)state;
@@ -112,7 +112,7 @@ static void batches_are_numbered_by_what_was_sent_before(void **state)
 
 static void a_full_batch_is_sent_by_itself(void **state)
 {
-	struct nng_channel c = { .accepts = 10 };
+	struct message_channel c = { .accepts = 10 };
 	struct stream *s = new_stream(&c, 4);
 
 	(void)state;
@@ -127,7 +127,7 @@ static void a_full_batch_is_sent_by_itself(void **state)
 
 static void the_queue_is_bounded_and_the_newest_goes(void **state)
 {
-	struct nng_channel c = { .accepts = 0 };
+	struct message_channel c = { .accepts = 0 };
 	struct stream *s = new_stream(&c, 2);
 
 	(void)state;
@@ -154,7 +154,7 @@ static void the_queue_is_bounded_and_the_newest_goes(void **state)
 
 static void counts_are_exact_while_the_peer_comes_and_goes(void **state)
 {
-	struct nng_channel c = { .accepts = 0 };
+	struct message_channel c = { .accepts = 0 };
 	struct stream *s = new_stream(&c, 3);
 	uint64_t next = 0;
 
@@ -179,7 +179,7 @@ static void counts_are_exact_while_the_peer_comes_and_goes(void **state)
 
 static void without_a_channel_everything_waits(void **state)
 {
-	struct nng_channel c = { .accepts = 10 };
+	struct message_channel c = { .accepts = 10 };
 	struct stream *s = new_stream(NULL, 4);
 
 	(void)state;
@@ -195,7 +195,7 @@ static void without_a_channel_everything_waits(void **state)
 
 static void a_dropped_announcement_is_told_once(void **state)
 {
-	struct nng_channel c = { .accepts = 0 };
+	struct message_channel c = { .accepts = 0 };
 	struct stream *s = new_stream(&c, 0);
 
 	(void)state;
@@ -212,7 +212,7 @@ static void a_dropped_announcement_is_told_once(void **state)
 
 static void giving_up_counts_what_waited(void **state)
 {
-	struct nng_channel c = { .accepts = 0 };
+	struct message_channel c = { .accepts = 0 };
 	struct stream *s = new_stream(&c, 4);
 
 	(void)state;
