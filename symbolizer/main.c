@@ -23,7 +23,7 @@
 #define MEBIBYTE (1024ull * 1024)
 
 /* The stated budget of the role; each refusal is counted where it happens. */
-static const struct targets_limits target_limits = { .targets = 8192, .mappings = 65536 };
+static const struct targets_limits target_limits = { .targets = 8192, .mappings = 65536, .memory = 32 * MEBIBYTE };
 static const struct symbols_limits symbol_limits = { .open_files = 2048,
 						     .cached_addresses = 131072,
 						     .workers = 2,

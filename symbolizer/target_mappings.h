@@ -10,7 +10,7 @@
 
 #define TARGET_PAST_MAX 256 /* replaced mappings that are kept */
 
-/* Adds a mapping; what it overlaps ends at its time. False when there is no room. */
+/* Adds a mapping; what it overlaps ends at its time. False when the target's share, or that of all, is used up. */
 bool target_mappings_add(struct target *t, const struct mapping_record *r, uint32_t limit);
 
 /* All live mappings end at `time`: the program was replaced, or everything is told anew. */

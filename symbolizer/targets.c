@@ -2,20 +2,22 @@
 #include "symbolizer/targets.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ipc/index_table.h"
+#include "ipc/log.h"
 #include "symbolizer/target_mappings.h"
 #include "symbolizer/valid_text.h"
 
 struct targets {
 	struct targets_limits limits;
 	struct targets_counters counters;
+	struct target_memory memory;
 	uint64_t seed;
 	struct target **items; /* holes are NULL */
 	uint32_t count;        /* slots of items in use, holes included */
-	uint32_t known;
 	struct index_table table; /* (tgid, start time) -> slot; rebuilt when slots move */
 };
 
@@ -45,6 +47,7 @@ int targets_new(struct targets **out, const struct targets_limits *l)
 	if (!t)
 		return -ENOMEM;
 	t->limits = *l;
+	t->memory = (struct target_memory){ .limit = l->memory, .limit_each = l->memory / 8 };
 	t->seed = hash_seed();
 	t->items = calloc(l->targets, sizeof(*t->items));
 	if (!t->items) {
@@ -53,6 +56,13 @@ int targets_new(struct targets **out, const struct targets_limits *l)
 	}
 	*out = t;
 	return 0;
+}
+
+void targets_free(struct targets *t)
+{
+	targets_reset(t);
+	free(t->items);
+	free(t);
 }
 
 void target_hold(struct target *t)
@@ -81,7 +91,7 @@ static void compact(struct targets *t)
 			continue;
 		t->items[i] = NULL;
 		if (!index_table_add(&t->table, key_hash(t, item->tgid, item->start_time), kept)) {
-			t->known--;
+			t->counters.known--;
 			target_release(item);
 			continue;
 		}
@@ -94,24 +104,27 @@ static void remove_at(struct targets *t, uint32_t index)
 {
 	target_release(t->items[index]);
 	t->items[index] = NULL;
-	t->known--;
+	t->counters.known--;
 }
 
-static int by_last_sample(const void *a, const void *b)
+/* The least useful first: the exited ones, each kind by its last sample. */
+static int by_use(const void *a, const void *b)
 {
-	const struct target *const *x = a, *const *y = b;
+	const struct target *x = *(const struct target *const *)a, *y = *(const struct target *const *)b;
 
-	return (*x)->last_sample < (*y)->last_sample ? -1 : (*x)->last_sample > (*y)->last_sample;
+	if ((x->exit_time == 0) != (y->exit_time == 0))
+		return x->exit_time ? -1 : 1;
+	return x->last_sample < y->last_sample ? -1 : x->last_sample > y->last_sample;
 }
 
-/* Makes room for a quarter at once, so that a full table does not sort for each newcomer. */
+/* Makes room for a quarter and one at once, so that a full table does not sort for each newcomer. */
 static void evict(struct targets *t)
 {
-	uint32_t goal = t->limits.targets - t->limits.targets / 4;
+	uint32_t goal = t->limits.targets - t->limits.targets / 4 - 1;
 
 	compact(t);
-	qsort(t->items, t->count, sizeof(*t->items), by_last_sample);
-	for (uint32_t i = 0; i < t->count && t->known > goal; i++) {
+	qsort(t->items, t->count, sizeof(*t->items), by_use);
+	for (uint32_t i = 0; i < t->count && t->counters.known > goal; i++) {
 		remove_at(t, i);
 		t->counters.evicted++;
 	}
@@ -132,7 +145,7 @@ static struct target *find_or_add(struct targets *t, uint32_t tgid, uint64_t sta
 
 	if (item)
 		return item;
-	if (t->known >= t->limits.targets)
+	if (t->counters.known >= t->limits.targets)
 		evict(t);
 	if (t->count == t->limits.targets)
 		compact(t);
@@ -143,9 +156,10 @@ static struct target *find_or_add(struct targets *t, uint32_t tgid, uint64_t sta
 	}
 	item->tgid = tgid;
 	item->start_time = start_time;
+	item->memory = &t->memory;
 	item->users = 1;
 	t->items[t->count++] = item;
-	t->known++;
+	t->counters.known++;
 	return item;
 }
 
@@ -183,8 +197,11 @@ void targets_mapping(struct targets *t, const struct mapping_record *r)
 {
 	struct target *item = find(t, r->tgid, r->start_time);
 
-	if (!item || !target_mappings_add(item, r, t->limits.mappings))
-		t->counters.mappings_refused++;
+	if (item && target_mappings_add(item, r, t->limits.mappings))
+		return;
+	if (t->counters.mappings_refused++ == 0)
+		log_warn("mapping_refused", "a mapping of process %" PRIu32 " was refused: %s", r->tgid,
+			 item ? "too many mappings, or too long paths" : "the process is not known");
 }
 
 void targets_exit(struct targets *t, const struct exit_record *r)
@@ -217,10 +234,10 @@ void targets_expire(struct targets *t, uint64_t before)
 		compact(t);
 }
 
-const struct targets_counters *targets_counters(const struct targets *t)
+struct targets_counters targets_counters(const struct targets *t)
 {
-	struct targets *changed = (struct targets *)(uintptr_t)t;
+	struct targets_counters c = t->counters;
 
-	changed->counters.known = t->known;
-	return &t->counters;
+	c.memory = t->memory.used;
+	return c;
 }

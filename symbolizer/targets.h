@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * targets: the profiled processes as the collector tells of them, and what each has mapped when. A process is (tgid, start time).
- * Bounded: the least recently sampled go first; a target that a window still needs lives on until it is released.
+ * Bounded in number and bytes: when there are too many, those that have exited go first, then the least recently sampled; a target
+ * that a window still needs lives on until it is released.
  */
 #ifndef BELFRY_SYMBOLIZER_TARGETS_H
 #define BELFRY_SYMBOLIZER_TARGETS_H
@@ -14,9 +15,20 @@
 
 #define TARGET_PATH_MAX 1024 /* bytes of a path that are kept */
 
-/* A file's path or the name of a special mapping, shared by the mappings of all targets. */
+struct target;
+
+/* What the mappings of all targets take together, those included that a window still holds. */
+struct target_memory {
+	uint64_t used; /* bytes */
+	uint64_t limit;
+	uint64_t limit_each; /* of one target, so that one cannot take what all need */
+};
+
+/* A file's path or the name of a special mapping, shared by mappings of one target. */
 struct target_path {
+	struct target *owner; /* not held: whoever uses the path holds the target */
 	uint32_t users;
+	uint32_t len;
 	char text[]; /* valid UTF-8 */
 };
 
@@ -38,11 +50,17 @@ struct target {
 	bool announced; /* a PROCESS record came; else only samples have been seen */
 	char comm[3 * BELFRY_COMM_LEN + 1]; /* valid UTF-8: a byte may become three */
 	struct cgroup_labels cgroup;
-	struct target_mapping *live; /* sorted by start, no overlaps */
+	struct target_memory *memory;
+	uint64_t memory_used; /* bytes of its share */
+	/* A permutation of the slots of `live`: first those in use, sorted by start, no overlaps; then the free ones. */
+	uint32_t *order;
+	struct target_mapping *live;
 	uint32_t live_count;
 	uint32_t live_room;
-	struct target_mapping *past; /* replaced ones, oldest first */
+	struct target_mapping *past; /* a ring of replaced ones */
+	uint32_t past_first;         /* the oldest */
 	uint32_t past_count;
+	uint32_t past_room;
 	uint32_t users;        /* windows that hold it, and the table */
 	uint64_t exit_time;    /* 0 = lives */
 	uint64_t last_sample;
@@ -53,15 +71,20 @@ struct targets;
 struct targets_limits {
 	uint32_t targets;
 	uint32_t mappings; /* of one target */
+	uint64_t memory;   /* bytes of the mappings and paths of all; one may take an eighth of it */
 };
 
 struct targets_counters {
 	uint64_t known;
 	uint64_t evicted;
-	uint64_t mappings_refused;
+	uint64_t mappings_refused; /* beyond a limit, or of a target that is not known */
+	uint64_t memory;           /* bytes of mappings and paths */
 };
 
 int targets_new(struct targets **out, const struct targets_limits *l);
+
+/* No window may hold a target any more. */
+void targets_free(struct targets *t);
 
 /* The target of a sample; made when it is not known yet. NULL when out of memory. Not held. */
 struct target *targets_of_sample(struct targets *t, const struct sample_record *s);
@@ -76,7 +99,7 @@ void targets_reset(struct targets *t);
 /* Removes what exited before `before` (CLOCK_MONOTONIC ns). */
 void targets_expire(struct targets *t, uint64_t before);
 
-const struct targets_counters *targets_counters(const struct targets *t);
+struct targets_counters targets_counters(const struct targets *t);
 
 /* Gives up one use of a path; NULL is fine. */
 void target_path_release(struct target_path *p);

@@ -26,10 +26,11 @@ void window_free(struct window *w)
 {
 	if (!w)
 		return;
-	for (uint32_t i = 0; i < w->processes.count; i++)
-		target_release(window_process_at(w, i)->target);
+	/* Paths before the targets that own them. */
 	for (uint32_t i = 0; i < w->mappings.count; i++)
 		target_path_release(window_mapping_at(w, i)->path);
+	for (uint32_t i = 0; i < w->processes.count; i++)
+		target_release(window_process_at(w, i)->target);
 	index_table_free(&w->process_table);
 	index_table_free(&w->mapping_table);
 	index_table_free(&w->location_table);
