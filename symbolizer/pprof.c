@@ -244,7 +244,8 @@ static uint32_t string_id(struct pprof_encoder *p, const char *text)
 		give_up(p, PPROF_NO_MEMORY);
 		return 0;
 	}
-	memcpy(p->text + p->text_len, text, key.len);
+	if (key.len) /* the empty string comes first, when there is no room yet */
+		memcpy(p->text + p->text_len, text, key.len);
 	p->strings[p->string_count] = (struct written_string){ p->text_len, key.len };
 	p->text_len += key.len;
 	append_header(p, PROFILE_STRING_TABLE, key.len);
