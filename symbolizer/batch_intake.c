@@ -51,6 +51,8 @@ static void begin_stream(struct batch_intake *b, const struct batch_header *h, s
 	log_info("stream_begin", "a collector's stream begins at sample %" PRIu64, h->first_sample);
 	if (closed)
 		b->on_closed(b->context, closed);
+	else
+		window_clear(b->open, now.real, now.mono); /* no memory for the next: its range shows as lost with us */
 	targets_reset(b->targets);
 	b->stream_id = h->stream_id;
 	b->next_sample = h->first_sample;

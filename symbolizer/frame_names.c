@@ -8,11 +8,11 @@
 #include "symbolizer/valid_text.h"
 
 /*
- * The kernel is moved by multiples of 2 MiB at boot (CONFIG_PHYSICAL_ALIGN): the bits below give nothing away, so an address
- * without a name is shown by them alone, and one with a name by its distance from the function's start.
+ * Kernel and modules are placed by whole pages: the bits below give nothing away, so an address without a name is shown by them
+ * alone, and one with a name by its distance from the function's start.
  */
 #define KERNEL_NAME_SHOWN 512 /* bytes of a kernel symbol that are shown */
-#define KERNEL_OFFSET_MASK ((2ull << 20) - 1)
+#define KERNEL_OFFSET_MASK 0xfffull
 
 static uint64_t file_offset(const struct window_mapping *m, uint64_t address)
 {
@@ -63,6 +63,7 @@ static void name_kernel(const struct kernel_symbols *k, uint64_t address, struct
 
 		valid_text_copy(name, strlen(name), valid, sizeof(valid));
 		out->address = address - start;
+		out->is_symbol = true;
 		snprintf(out->buffer, sizeof(out->buffer), *module ? "%s [%s]" : "%s", valid, module);
 	} else {
 		snprintf(out->buffer, sizeof(out->buffer), "[kernel]+0x%" PRIx64, out->address);
@@ -88,6 +89,7 @@ static void name_mapped(struct symbols *s, const struct window_mapping *m, uint6
 			valid_text_copy(symbol.system_name, strlen(symbol.system_name), out->system_buffer,
 					sizeof(out->system_buffer));
 			out->system_name = out->system_buffer;
+			out->is_symbol = true;
 			return;
 		}
 		if (symbol.has_address)
@@ -120,6 +122,7 @@ void frame_name_of(struct symbols *s, const struct kernel_symbols *k, const stru
 	out->name = out->buffer;
 	out->system_name = NULL;
 	out->address = l->address;
+	out->is_symbol = false;
 	switch (l->mapping) {
 	case WINDOW_KERNEL:
 		name_kernel(k, l->address, out);

@@ -19,6 +19,7 @@ struct frame_name {
 	const char *name; /* demangled; points into `buffer` or a cache */
 	const char *system_name; /* as the symbol table has it, made valid text */
 	uint64_t address; /* as the profile says it */
+	bool is_symbol;   /* else it says where the location lies */
 	char buffer[FRAME_NAME_MAX];
 	char system_buffer[FRAME_NAME_MAX];
 };

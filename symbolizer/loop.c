@@ -71,7 +71,6 @@ static void tell_end(struct symbolizer_loop *l)
 
 	if (!l->end_pending || l->closing.window)
 		return;
-	l->end_pending = false;
 	memset(&m, 0, sizeof(m));
 	m.type = PROFILE_END;
 	/* The last window once more, in case its own messages are lost; a life that closed none says which stream it is. */
@@ -80,8 +79,8 @@ static void tell_end(struct symbolizer_loop *l)
 	m.account.collector_stream = l->batches.stream_id;
 	m.account.symbolizer_id = l->batches.symbolizer_id;
 	m.account.collector = l->batches.collector; /* newer than the window's where nothing came after it */
-	if (outlet_add(l->outlet, &m) != 0)
-		log_error("outlet", "no room to tell the uploader that the stream has ended");
+	/* Where there is no room now, it is tried again after each event. */
+	l->end_pending = outlet_add(l->outlet, &m) != 0;
 }
 
 static void run_windows(struct symbolizer_loop *l)

@@ -9,10 +9,9 @@
 #include "ipc/log.h"
 #include "symbolizer/frame_names.h"
 #include "symbolizer/pprof.h"
+#include "symbolizer/profile_mappings.h"
 #include "symbolizer/valid_text.h"
 
-/* Kernel locations carry distances inside functions, never addresses: any limit above the largest function does. */
-#define KERNEL_MAPPING_LIMIT 0x80000000ull
 #define STACK_LOCATIONS_MAX (BELFRY_KERNEL_FRAMES_MAX + BELFRY_USER_FRAMES_MAX + 3)
 
 /* A finished profile that waits for the window's account. */
@@ -29,8 +28,7 @@ struct build {
 	struct window *w;
 	uint32_t *order;        /* entries, grouped by process */
 	uint64_t *location_ids; /* in the profile of the location's process; 0 = not written yet */
-	uint64_t *mapping_ids;
-	uint64_t kernel_mapping_id;
+	struct profile_mappings mappings;
 	struct built_profile *profiles;
 	uint32_t profile_count;
 	uint64_t bytes;
@@ -38,33 +36,6 @@ struct build {
 };
 
 /* ---- one profile ----------------------------------------------------------------------------------- */
-
-static uint64_t write_mapping(struct build *b, struct pprof_encoder *e, uint32_t index)
-{
-	const struct window_mapping *m = window_mapping_at(b->w, index);
-	const struct file_info *file =
-		symbols_file(b->p->symbols, m->kind == MAPPING_VDSO ? FILE_ID_VDSO : m->file_id);
-	struct pprof_mapping out = { m->start, m->end, m->offset, mapping_file_name(m), file->build_id,
-				     file->has_symbols };
-
-	return encoder_mapping(e, &out);
-}
-
-static uint64_t mapping_id(struct build *b, struct pprof_encoder *e, uint32_t mapping)
-{
-	const struct pprof_mapping kernel = { 0, KERNEL_MAPPING_LIMIT, 0, "[kernel.kallsyms]", "",
-					      kernel_symbols_count(b->p->kernel) > 0 };
-	uint64_t *id = &b->kernel_mapping_id;
-
-	if (mapping == WINDOW_UNMAPPED || mapping == WINDOW_MARKER)
-		return 0;
-	if (mapping >= WINDOW_MAPPING_FIRST)
-		id = &b->mapping_ids[mapping - WINDOW_MAPPING_FIRST];
-	if (!*id)
-		*id = mapping == WINDOW_KERNEL ? encoder_mapping(e, &kernel) :
-						 write_mapping(b, e, mapping - WINDOW_MAPPING_FIRST);
-	return *id;
-}
 
 static uint64_t location_id(struct build *b, struct pprof_encoder *e, uint32_t index)
 {
@@ -74,7 +45,7 @@ static uint64_t location_id(struct build *b, struct pprof_encoder *e, uint32_t i
 	if (b->location_ids[index])
 		return b->location_ids[index];
 	frame_name_of(b->p->symbols, b->p->kernel, b->w, l, &b->name);
-	mapping = mapping_id(b, e, l->mapping);
+	mapping = profile_mappings_id(&b->mappings, l->mapping, b->name.is_symbol);
 	function = encoder_function(e, b->name.name, b->name.system_name, "");
 	b->location_ids[index] = encoder_location(e, mapping, b->name.address, function);
 	return b->location_ids[index];
@@ -91,29 +62,6 @@ static void write_entry(struct build *b, struct pprof_encoder *e, const struct w
 		ids[i] = location_id(b, e, frames[i]);
 	valid_text_copy(entry->thread_name, BELFRY_COMM_LEN, thread_name, sizeof(thread_name));
 	encoder_sample(e, ids, s->count, entry->samples, entry->thread_id, thread_name);
-}
-
-/* mapping[0] is the main program's: readers take the profile's name and build id from it. */
-static void write_main_mapping(struct build *b, struct pprof_encoder *e, uint32_t process)
-{
-	const char *exe = target_exe(window_process_at(b->w, process)->target);
-	uint32_t lowest = UINT32_MAX;
-
-	for (uint32_t i = 0; i < b->w->mappings.count; i++) {
-		const struct window_mapping *m = window_mapping_at(b->w, i);
-
-		if (m->process == process && m->kind == MAPPING_FILE && strcmp(m->path->text, exe) == 0 &&
-		    (lowest == UINT32_MAX || m->start < window_mapping_at(b->w, lowest)->start))
-			lowest = i;
-	}
-	if (lowest != UINT32_MAX) {
-		mapping_id(b, e, lowest + WINDOW_MAPPING_FIRST);
-	} else if (*exe) {
-		/* No sample hit it, so only its name is of use. */
-		const struct pprof_mapping only_name = { 0, 0, 0, exe, "", false };
-
-		encoder_mapping(e, &only_name);
-	}
 }
 
 static void write_comments(const struct build *b, struct pprof_encoder *e, const struct labels *l)
@@ -171,12 +119,12 @@ static void build_profile(struct build *b, uint32_t first, uint32_t end)
 	uint64_t size = UINT64_MAX;
 	struct labels labels;
 
-	b->kernel_mapping_id = 0;
 	if (e) {
 		labels_of(&labels, window_process_at(w, process)->target, b->p->host);
-		write_main_mapping(b, e, process);
+		profile_mappings_begin(&b->mappings, process);
 		for (uint32_t i = first; i < end; i++)
 			write_entry(b, e, window_entry_at(w, b->order[i]));
+		profile_mappings_write(&b->mappings, e, b->p->symbols);
 		write_comments(b, e, &labels);
 		result = encoder_finish(e, &built.data, &built.len);
 	}
@@ -220,9 +168,8 @@ static bool make_room(struct build *b)
 	const struct window *w = b->w;
 
 	b->location_ids = calloc((size_t)w->locations.count + 1, sizeof(*b->location_ids));
-	b->mapping_ids = calloc((size_t)w->mappings.count + 1, sizeof(*b->mapping_ids));
 	b->profiles = calloc((size_t)w->processes.count + 1, sizeof(*b->profiles));
-	return b->location_ids && b->mapping_ids && b->profiles && order_entries(b);
+	return b->location_ids && b->profiles && profile_mappings_init(&b->mappings, w) && order_entries(b);
 }
 
 static void build_profiles(struct build *b)
@@ -284,7 +231,7 @@ void profile_builder_run(const struct profile_builder *p, struct window *w)
 		encoder_free(b->profiles[i].encoder);
 	free(b->order);
 	free(b->location_ids);
-	free(b->mapping_ids);
+	profile_mappings_free(&b->mappings);
 	free(b->profiles);
 	free(b);
 }

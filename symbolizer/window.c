@@ -22,10 +22,8 @@ struct window *window_new(uint64_t budget, uint64_t now_real, uint64_t now_mono)
 	return w;
 }
 
-void window_free(struct window *w)
+static void free_contents(struct window *w)
 {
-	if (!w)
-		return;
 	/* Paths before the targets that own them. */
 	for (uint32_t i = 0; i < w->mappings.count; i++)
 		target_path_release(window_mapping_at(w, i)->path);
@@ -42,7 +40,21 @@ void window_free(struct window *w)
 	free(w->frames.items);
 	free(w->stacks.items);
 	free(w->entries.items);
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	free_contents(w);
 	free(w);
+}
+
+void window_clear(struct window *w, uint64_t now_real, uint64_t now_mono)
+{
+	free_contents(w);
+	*w = (struct window){ .budget = w->budget, .seed = w->seed, .start_time = now_real,
+			      .start_mono = now_mono };
 }
 
 bool window_nearly_full(const struct window *w)

@@ -101,6 +101,9 @@ struct window {
 struct window *window_new(uint64_t budget, uint64_t now_real, uint64_t now_mono);
 void window_free(struct window *w);
 
+/* Empties it, as if it were new. */
+void window_clear(struct window *w, uint64_t now_real, uint64_t now_mono);
+
 /*
  * Counts one sample. `frames` are kernel_frames + user_frames unaligned little-endian addresses. False when there is no
  * room for what is new in it: the caller counts it as lost.
