@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The channels between the roles, spoken by hand: the other end of one may be anybody who has taken a role over.
 
-SEQPACKET with descriptors (ipc/file_channel.h), and the SP protocol on a unix stream as nng speaks it: 8 bytes of
-greeting each way, then messages as one type byte, 8 bytes of length (big-endian) and the bytes.
+SEQPACKET sockets all: the file channel with descriptors (ipc/file_channel.h), the others with messages cut into pieces
+(ipc/message_channel.h): each packet is u32 length of the message, u32 offset of the piece, and at most 64 KiB of it.
 """
 import array
 import contextlib
@@ -10,7 +10,7 @@ import os
 import socket
 import struct
 
-PAIR = 0x10  # nng PAIR version 0, at both ends
+PIECE = 64 * 1024
 
 # ipc/file_channel.h
 HELLO, OPENED, KALLSYMS, DONE, WANT = 1, 2, 3, 4, 5
@@ -39,8 +39,8 @@ def acting_as(uid, gid):
         os.setegid(0)
 
 
-def listen(path, kind, uid, gid):
-    s = socket.socket(socket.AF_UNIX, kind)
+def listen(path, uid, gid):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     with acting_as(uid, gid):
@@ -51,43 +51,32 @@ def listen(path, kind, uid, gid):
     return s
 
 
-def connect(path, kind, uid, gid):
-    s = socket.socket(socket.AF_UNIX, kind)
+def connect(path, uid, gid):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.settimeout(12)
     with acting_as(uid, gid):
         s.connect(path)
     return s
 
 
-def greeting(protocol):
-    return b"\0SP\0" + struct.pack(">HH", protocol, 0)
+def message_send(s, data):
+    for at in range(0, len(data), PIECE) if data else (0,):
+        s.send(struct.pack("<II", len(data), at) + data[at:at + PIECE])
 
 
-def receive_exactly(s, n):
-    data = b""
-    while len(data) < n:
-        piece = s.recv(min(n - len(data), 1 << 20))
-        if not piece:
+def message_receive(s):
+    """One message; EOFError when the other end has closed."""
+    data, total = b"", None
+    while total is None or len(data) < total:
+        packet = s.recv(PIECE + 9)
+        if not packet:
             raise EOFError("the other end closed")
-        data += piece
+        length, offset = struct.unpack_from("<II", packet)
+        if offset != len(data) or (total is not None and length != total) or len(packet) - 8 > PIECE:
+            raise ValueError("piece at %d of %d, where %d of %s are there" % (offset, length, len(data), total))
+        total = length
+        data += packet[8:]
     return data
-
-
-def greet(s, protocol):
-    """Both ends greet; returns the other's protocol."""
-    s.sendall(greeting(protocol))
-    return struct.unpack(">HH", receive_exactly(s, 8)[4:])[0]
-
-
-def sp_send(s, data, length=None):
-    s.sendall(b"\1" + struct.pack(">Q", len(data) if length is None else length) + data)
-
-
-def sp_receive(s):
-    kind, length = struct.unpack(">BQ", receive_exactly(s, 9))
-    if kind != 1 or length > PROFILE_MAX:
-        raise ValueError("message type %d of %d bytes" % (kind, length))
-    return receive_exactly(s, length)
 
 
 def packet_receive(s):

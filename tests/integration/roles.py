@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One real role alone, with the tests in the place of its neighbours."""
 import os
-import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -15,8 +15,28 @@ from belfry import BUILD, Case, status, wait_for
 
 COLLECTOR, SYMBOLIZER, UPLOADER, STRANGER, GROUP = 61301, 61302, 61303, 61309, 61300
 
-# What a greeting and a length may say to a reader that trusts them.
-EVIL_LENGTHS = (2 ** 64 - 1, 2 ** 64 - 16, 2 ** 63, 2 ** 40, 2 ** 33, 2 ** 31, 64 << 20)
+def evil_packets():
+    """What breaks the rules of ipc/message_channel.h: (name, packets)."""
+    def piece(total, offset, data):
+        return struct.pack("<II", total, offset) + data
+
+    whole = b"x" * ch.PIECE
+    yield "one byte", [b"x"]
+    yield "header cut", [b"\0" * 7]
+    yield "no piece", [piece(10, 0, b"")]
+    yield "no message", [piece(0, 0, b"")]
+    yield "a message of nothing", [piece(0, 0, b"x")]
+    yield "4 GiB less a byte", [piece(2 ** 32 - 1, 0, whole)]
+    yield "64 MiB", [piece(64 << 20, 0, whole)]
+    yield "begins in the middle", [piece(200000, ch.PIECE, whole)]
+    yield "offset at the end of all offsets", [piece(100, 2 ** 32 - 1, b"x")]
+    yield "piece longer than its message", [piece(3, 0, b"xxxx")]
+    yield "short piece that is not the last", [piece(200000, 0, b"x" * 100)]
+    yield "one byte at a time", [piece(100, i, b"x") for i in range(3)]
+    yield "piece twice", [piece(131072 + 5, 0, whole)] * 2
+    yield "piece left out", [piece(4 * ch.PIECE, 0, whole), piece(4 * ch.PIECE, 2 * ch.PIECE, whole)]
+    yield "length changed under way", [piece(3 * ch.PIECE, 0, whole), piece(2 * ch.PIECE, ch.PIECE, whole)]
+    yield "packet of 100 KB", [piece(100000, 0, b"x" * 100000)]
 
 
 class RoleCase(Case):
@@ -72,40 +92,37 @@ class RoleCase(Case):
         s.settimeout(seconds)
         while time.monotonic() < end:
             try:
-                if s.type == socket.SOCK_SEQPACKET:
-                    data, fds = ch.packet_receive(s)
-                    for fd in fds:
-                        os.close(fd)
-                else:
-                    data = s.recv(65536)
-            except (ConnectionResetError, BrokenPipeError):
+                data, fds = ch.packet_receive(s)
+            except BrokenPipeError:
                 return True
             except socket.timeout:
                 return False
+            for fd in fds:
+                os.close(fd)
             if not data:
                 return True
         return False
 
-    def evil_framing(self, accept_or_connect, protocol):
-        """Greets as it should, then announces lengths that no reader can hold; then greets as something else."""
-        for length in EVIL_LENGTHS:
-            with self.subTest(length=length):
-                s = accept_or_connect()
-                ch.greet(s, protocol)
+    def evil_pieces(self, connection):
+        """The role receives on these connections: each broken rule ends one, and nothing else."""
+        fd = os.open("/dev/null", os.O_RDONLY)
+        self.addCleanup(os.close, fd)
+        for name, packets in evil_packets():
+            with self.subTest(name):
+                s = connection()
                 try:
-                    ch.sp_send(s, b"x" * 100, length)
+                    for p in packets:
+                        s.send(p)
                 except OSError:
                     pass
-                self.assertTrue(self.closed_by_role(s), "closes at a length of %d" % length)
+                self.assertTrue(self.closed_by_role(s), "closes at: " + name)
                 s.close()
                 self.alive()
-        for bad in (b"\0SP\0\x00\x10\0\0", b"\0SP\1\x00\x51\0\0", b"GET / HT", b"\xff" * 8):
-            with self.subTest(greeting=bad):
-                s = accept_or_connect()
-                s.sendall(bad)
-                self.assertTrue(self.closed_by_role(s, 12))
-                s.close()
-                self.alive()
+        s = connection()
+        socket.send_fds(s, [struct.pack("<II", 4, 0) + b"abcd"], [fd])
+        self.assertTrue(self.closed_by_role(s), "closes at a descriptor")
+        s.close()
+        self.alive()
         self.memory_is_bounded()
 
 
@@ -114,7 +131,7 @@ class SampleReader(threading.Thread):
 
     def __init__(self, path):
         super().__init__(daemon=True)
-        self.listener = ch.listen(path, socket.SOCK_STREAM, SYMBOLIZER, GROUP)
+        self.listener = ch.listen(path, SYMBOLIZER, GROUP)
         self.listener.settimeout(0.5)
         self.counters = {}
         self.samples = 0
@@ -151,21 +168,14 @@ class SampleReader(threading.Thread):
             s.settimeout(1)
             self.connections += 1
             try:
-                ch.greet(s, ch.PAIR)
                 while not self.quit:
                     if self.paused:
                         time.sleep(0.05)
                         continue
-                    s.settimeout(1)
                     try:
-                        first = s.recv(1)
+                        self.take(ch.message_receive(s))
                     except socket.timeout:
                         continue
-                    if not first:
-                        break
-                    s.settimeout(20)
-                    length = int.from_bytes(ch.receive_exactly(s, 8), "big")
-                    self.take(ch.receive_exactly(s, length))
             except (EOFError, OSError):
                 pass
             s.close()
