@@ -77,9 +77,10 @@ $(SKELETON): $(G)/sampler.bpf.o
 	bpftool gen skeleton $< name sampler_bpf > $@.tmp && mv $@.tmp $@
 
 # -- policies -> tables, unit hardening, auditor's page -------------------------------------
-$(G)/policyc: $(wildcard policy/*.c policy/*.h)
+PARSER := policy/policyc.c policy/policy_text.c policy/policy_parser.c policy/syscall_line.c
+$(G)/policyc: $(PARSER) $(wildcard policy/*.h)
 	@mkdir -p $(@D)
-	$(if $(filter fuzz,$(VARIANT)),$(CLANG),gcc) $(CFLAGS_COMMON) policy/policyc.c policy/policy_text.c -o $@ -lcap -lseccomp
+	$(if $(filter fuzz,$(VARIANT)),$(CLANG),gcc) $(CFLAGS_COMMON) $(PARSER) -o $@ -lcap -lseccomp
 
 $(G)/policy_%.c: policy/%.policy $(G)/policyc
 	$(G)/policyc --table $< > $@.tmp && mv $@.tmp $@

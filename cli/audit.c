@@ -18,8 +18,9 @@
 #include "policy/confine.h"
 
 #define PIDS_MAX 256
-#define NEEDS " (needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH)"
-#define AGAIN_NS 100000000 /* 100 ms: longer than a role takes to confine itself, or a worker lives */
+#define NEEDS	 " (needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH)"
+#define AGAIN_NS                                                                                   \
+	100000000 /* 100 ms: longer than a role takes to confine itself, or a worker lives */
 
 enum { AUDIT_EQUAL = 0, AUDIT_MISMATCH = 1, AUDIT_CANNOT_LOOK = 2 };
 
@@ -33,7 +34,7 @@ struct audit {
 	uint32_t seen;
 	uint32_t mismatches;
 	uint32_t failures;
-	uint32_t hidden; /* processes with a role's name whose program this user may not see */
+	uint32_t hidden;    /* processes with a role's name whose program this user may not see */
 	uid_t role_uids[3]; /* of the main processes, (uid_t)-1 = not seen */
 };
 
@@ -90,7 +91,8 @@ static int parse(struct audit *a, int argc, char **argv)
 			a->run_dir = optarg;
 		} else if (option != 'p' || !add_pid(a, optarg)) {
 			if (option == 'p')
-				fprintf(stderr, "belfry audit: --pid %s: expected a process id\n", optarg);
+				fprintf(stderr, "belfry audit: --pid %s: expected a process id\n",
+					optarg);
 			print_usage(stderr);
 			return AUDIT_CANNOT_LOOK;
 		}
@@ -185,8 +187,8 @@ static uint32_t compare_to(const struct audit *a, const struct audit_process *pr
 }
 
 /*
- * Reads a process, and once more a little later when it differs: a role that has just started is not confined yet,
- * a worker that was just forked neither, and what does not last is no finding.
+ * Reads a process, and once more a little later when it differs: a role that has just started is
+ * not confined yet, a worker that was just forked neither, and what does not last is no finding.
  */
 static int read_settled(const struct audit *a, pid_t pid, struct audit_process *out)
 {
@@ -239,7 +241,8 @@ static void audit_one(struct audit *a, pid_t pid)
 static int conclude(const struct audit *a)
 {
 	if (a->hidden)
-		fprintf(stderr, "belfry audit: %u process%s named belfry-...: permission denied" NEEDS "\n",
+		fprintf(stderr,
+			"belfry audit: %u process%s named belfry-...: permission denied" NEEDS "\n",
 			a->hidden, a->hidden == 1 ? "" : "es");
 	if (!a->seen && a->hidden)
 		return AUDIT_CANNOT_LOOK;

@@ -173,8 +173,10 @@ static void compare_capabilities(struct comparison *c, const struct audit_thread
 	compare_exact(c, t, "permitted", t->status.permitted, expected);
 	compare_empty(c, t, "inheritable", t->status.inheritable);
 	compare_empty(c, t, "ambient", t->status.ambient);
-	/* A unit cannot empty it and start the role with capabilities; it never holds more than loading needs. */
-	compare_empty(c, t, "bounding", t->status.bounding & ~c->p->capabilities[POLICY_PHASE_LOAD]);
+	/* A unit cannot empty it and start the role with capabilities; it never holds more than
+	 * loading needs. */
+	compare_empty(c, t, "bounding",
+		      t->status.bounding & ~c->p->capabilities[POLICY_PHASE_LOAD]);
 }
 
 /* -- the process's own report ------------------------------------------------------------- */
@@ -222,14 +224,15 @@ static void compare_limits(struct comparison *c)
 		const struct policy_limit *l = &c->p->limits[i];
 
 		for (size_t n = 0; n < LIMIT_NAME_COUNT; n++)
-			if (strcmp(limit_names[n].name, l->name) == 0 &&
-			    c->a->limits[n] > l->value)
-				mismatch(c, c->a->pid, "limit %s is %" PRIu64 ", policy has %" PRIu64,
-					 l->name, c->a->limits[n], l->value);
+			if (strcmp(limit_names[n].name, l->name) == 0 && c->a->limits[n] > l->value)
+				mismatch(c, c->a->pid,
+					 "limit %s is %" PRIu64 ", policy has %" PRIu64, l->name,
+					 c->a->limits[n], l->value);
 	}
 }
 
-/* Replaces @NAME by the path that its command line gives for --NAME. Returns false when it gives none. */
+/* Replaces @NAME by the path that its command line gives for --NAME. Returns false when it gives
+ * none. */
 static bool expand(const struct comparison *c, const char *kind, char *out, size_t size)
 {
 	const char *at = strchr(kind, '@');

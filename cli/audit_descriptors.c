@@ -15,7 +15,7 @@
 #include "cli/terminal_text.h"
 
 #define GONE_SUFFIX " (deleted)"
-#define GROW 64
+#define GROW	    64
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -78,7 +78,8 @@ static void name_descriptor(pid_t pid, struct audit_descriptor *d, const char *l
 		snprintf(d->kind, sizeof(d->kind), "pipe");
 	else if (starts_with(target, "anon_inode:"))
 		snprintf(d->kind, sizeof(d->kind), "anon:%.400s", target + strlen("anon_inode:"));
-	/* Its own are writable. Read-only ones came from a profiled process that runs a memfd, named as it likes. */
+	/* Its own are writable. Read-only ones came from a profiled process that runs a memfd,
+	 * named as it likes. */
 	else if (starts_with(target, "/memfd:") && strcmp(access_of(pid, d->fd), "write") == 0)
 		name_memfd(d, target + strlen("/memfd:"));
 	else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit_descriptors: the open descriptors of a process, each named by its kind as a policy's descriptor lines name them. */
+/* audit_descriptors: the open descriptors of a process, each named by its kind as a policy's
+ * descriptor lines name them. */
 #ifndef BELFRY_CLI_AUDIT_DESCRIPTORS_H
 #define BELFRY_CLI_AUDIT_DESCRIPTORS_H
 
@@ -9,12 +10,12 @@
 
 #include "policy/report.h"
 
-#define AUDIT_KIND_MAX 512
+#define AUDIT_KIND_MAX	      512
 #define AUDIT_DESCRIPTORS_MAX 65536
 
 struct audit_descriptor {
 	int fd;
-	uint64_t socket_inode; /* 0 = not a socket */
+	uint64_t socket_inode;	   /* 0 = not a socket */
 	char kind[AUDIT_KIND_MAX]; /* fit for a terminal */
 };
 

@@ -47,7 +47,9 @@ static void print_rights(const struct audit_thread *t)
 		print_set("inheritable", s->inheritable);
 	printf("  %-14s%s\n", "no_new_privs", s->no_new_privileges ? "yes" : "no");
 	printf("  %-14s%s\n", "seccomp",
-	       s->seccomp == 2 ? "filter" : s->seccomp == 1 ? "strict" : "none");
+	       s->seccomp == 2	 ? "filter"
+	       : s->seccomp == 1 ? "strict"
+				 : "none");
 }
 
 static void print_landlock(const struct policy *p, const struct audit_process *a,
@@ -143,7 +145,9 @@ void audit_print(const struct policy *p, const struct audit_process *a, const st
 		if (r->given_up)
 			printf("  %-14s%s\n", "given up", audit_set_text(r->given_up, text));
 		if (r->old_kernel && h->old_kernel && p->capabilities_old_kernel)
-			printf("  %-14s%s is kept: kernel %s is older than 5.19, where every bpf() call needs it\n",
-			       "old kernel", audit_set_text(p->capabilities_old_kernel, text), kernel);
+			printf("  %-14s%s is kept: kernel %s is older than 5.19, where every bpf() "
+			       "call needs it\n",
+			       "old kernel", audit_set_text(p->capabilities_old_kernel, text),
+			       kernel);
 	}
 }

@@ -139,8 +139,8 @@ static int read_threads(struct audit_process *a)
 }
 
 /*
- * Which of its role's processes it is. By descent, which the kernel vouches for: the main process forks the zygote, the zygote forks
- * workers, and nothing else in a role may fork.
+ * Which of its role's processes it is. By descent, which the kernel vouches for: the main process
+ * forks the zygote, the zygote forks workers, and nothing else in a role may fork.
  */
 static const char *process_of(const struct audit_process *a)
 {
@@ -177,7 +177,8 @@ static int read_facts(struct audit_process *a)
 	error = read_limits(a->pid, a->limits);
 	if (!error)
 		error = read_threads(a);
-	/* The closed files of a process that may not be dumped belong to root, whoever it runs as. */
+	/* The closed files of a process that may not be dumped belong to root, whoever it runs as.
+	 */
 	a->dumpable = st.st_uid != 0;
 	return error ? error : audit_descriptors_read(a->pid, &a->descriptors);
 }

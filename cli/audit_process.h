@@ -23,13 +23,14 @@ struct audit_process {
 	pid_t pid;
 	pid_t parent;
 	char program[PATH_MAX];
-	const char *role;    /* "collector" ... */
-	const char *process; /* "main", "zygote", "worker" */
+	const char *role;		 /* "collector" ... */
+	const char *process;		 /* "main", "zygote", "worker" */
 	char command[AUDIT_OPTIONS_MAX]; /* its words, each ended by NUL, then an empty one */
 	bool dumpable;
 	struct audit_thread *threads; /* owned */
 	uint32_t thread_count;
-	uint64_t limits[LIMIT_NAME_COUNT]; /* hard, by the order of limit_names; UINT64_MAX = unlimited */
+	uint64_t limits[LIMIT_NAME_COUNT]; /* hard, by the order of limit_names; UINT64_MAX =
+					      unlimited */
 	struct audit_descriptors descriptors;
 };
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #define UNIX_LISTENING 0x10000u /* __SO_ACCEPTCON in the Flags column */
-#define TCP_LISTENING 0x0au
+#define TCP_LISTENING  0x0au
 
 /* Reads one line of a table. Returns the inode and the kind, or 0 for a line that is no row. */
 typedef uint64_t (*row_reader)(const char *line, const char **kind);
@@ -99,7 +99,7 @@ int audit_sockets_name(pid_t pid, struct audit_descriptors *d)
 		const char *name;
 		row_reader read_row;
 	} tables[] = {
-		{ "unix", unix_row }, { "tcp", tcp_row },   { "tcp6", tcp_row },
+		{ "unix", unix_row }, { "tcp", tcp_row },  { "tcp6", tcp_row },
 		{ "udp", udp_row },   { "udp6", udp_row },
 	};
 	int error = 0;

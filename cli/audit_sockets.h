@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit_sockets: names the sockets among a process's descriptors, from the tables in /proc/PID/net. */
+/* audit_sockets: names the sockets among a process's descriptors, from the tables in /proc/PID/net.
+ */
 #ifndef BELFRY_CLI_AUDIT_SOCKETS_H
 #define BELFRY_CLI_AUDIT_SOCKETS_H
 
@@ -7,7 +8,8 @@
 
 #include "cli/audit_descriptors.h"
 
-/* Fills in the kind of each socket that a table knows; the others stay "socket:other". Returns 0 or -errno. */
+/* Fills in the kind of each socket that a table knows; the others stay "socket:other". Returns 0 or
+ * -errno. */
 int audit_sockets_name(pid_t pid, struct audit_descriptors *d);
 
 /* Kind of a unix socket; `type` is SOCK_*. */

@@ -19,7 +19,8 @@
 
 #define BIT(n) (1ULL << (n))
 
-/* No root magic for uid 0, no capability changes by a change of uid, no ambient set; none of it to be undone. */
+/* No root magic for uid 0, no capability changes by a change of uid, no ambient set; none of it to
+ * be undone. */
 #define LOCKED_SECUREBITS                                                                          \
 	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |                           \
 	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |   \
@@ -70,7 +71,8 @@ static int name_missing(const struct policy *p, uint64_t missing, bool steady)
 			continue;
 		c = line_of(p, n, steady);
 		if (c && c->optional) {
-			log_info("capability_absent", "CAP_%s is not there: %s", c->name, c->reason);
+			log_info("capability_absent", "CAP_%s is not there: %s", c->name,
+				 c->reason);
 			continue;
 		}
 		log_error("capability_missing", "CAP_%s is not there and needed: %s",
@@ -100,8 +102,10 @@ static void check_bounding_set(const struct policy *p, uint64_t bounding)
 	uint64_t surplus = bounding & ~p->capabilities[POLICY_PHASE_LOAD];
 
 	if (surplus)
-		log_warn("bounding_set", "bounding set is wider than the policy by 0x%" PRIx64
-			 " and cannot be cut without CAP_SETPCAP: set CapabilityBoundingSet in the unit",
+		log_warn("bounding_set",
+			 "bounding set is wider than the policy by 0x%" PRIx64
+			 " and cannot be cut without CAP_SETPCAP: set CapabilityBoundingSet in the "
+			 "unit",
 			 surplus);
 }
 
@@ -127,7 +131,8 @@ static int check_held(const struct thread_status *s, uint64_t expected)
 	if (s->permitted == expected && s->effective == expected && s->inheritable == 0 &&
 	    s->ambient == 0)
 		return 0;
-	log_error("read_back", "capabilities are permitted 0x%" PRIx64 " effective 0x%" PRIx64
+	log_error("read_back",
+		  "capabilities are permitted 0x%" PRIx64 " effective 0x%" PRIx64
 		  " inheritable 0x%" PRIx64 " ambient 0x%" PRIx64 ", expected 0x%" PRIx64,
 		  s->permitted, s->effective, s->inheritable, s->ambient, expected);
 	return -EPERM;
@@ -137,8 +142,10 @@ static int check_identity(const struct thread_status *s, const struct identity *
 {
 	for (int i = 0; i < 4; i++) {
 		if (s->uid[i] != who->uid || s->gid[i] != who->gid) {
-			log_error("identity", "uid %u gid %u, expected uid %u gid %u: start as root, or as "
-				  "that user and group", s->uid[i], s->gid[i], who->uid, who->gid);
+			log_error("identity",
+				  "uid %u gid %u, expected uid %u gid %u: start as root, or as "
+				  "that user and group",
+				  s->uid[i], s->gid[i], who->uid, who->gid);
 			return -EPERM;
 		}
 	}
@@ -251,8 +258,10 @@ int confine_drop_capabilities(const struct policy *p, uint64_t given_up, bool ol
 	if (error)
 		return error;
 	if (old_kernel && p->capabilities_old_kernel)
-		log_warn("old_kernel", "kernel before 5.19: capabilities 0x%" PRIx64
-			 " stay for good, see belfry audit", p->capabilities_old_kernel);
+		log_warn("old_kernel",
+			 "kernel before 5.19: capabilities 0x%" PRIx64
+			 " stay for good, see belfry audit",
+			 p->capabilities_old_kernel);
 	wanted &= s.permitted;
 	/* Fails without CAP_SETPCAP, as in a unit; confine_become() has checked what is left. */
 	empty_bounding_set();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* constants: the names that a policy's conditions may use, so that no line carries a bare number. */
+/* constants: the names that a policy's conditions may use, so that no line carries a bare number.
+ */
 #ifndef BELFRY_POLICY_CONSTANTS_H
 #define BELFRY_POLICY_CONSTANTS_H
 
@@ -21,7 +22,10 @@ struct policy_constant {
 	uint64_t value;
 };
 
-#define CONSTANT(name) { #name, (uint64_t)(name) }
+#define CONSTANT(name)                                                                             \
+	{                                                                                          \
+#name, (uint64_t)(name)                                                            \
+	}
 
 static const struct policy_constant policy_constants[] = {
 	/* open flags */

@@ -36,8 +36,10 @@ int identity_resolve(const struct policy *p, const char *user, const char *group
 	if (!number_of(user_name, &out->uid)) {
 		account = getpwnam(user_name);
 		if (!account) {
-			log_error("identity", "user %s: there is none (systemd-sysusers makes it, "
-				  "--user names another)", user_name);
+			log_error("identity",
+				  "user %s: there is none (systemd-sysusers makes it, "
+				  "--user names another)",
+				  user_name);
 			return -ENOENT;
 		}
 		out->uid = account->pw_uid;
@@ -45,8 +47,10 @@ int identity_resolve(const struct policy *p, const char *user, const char *group
 	if (!number_of(group_name, &out->gid)) {
 		accounts = getgrnam(group_name);
 		if (!accounts) {
-			log_error("identity", "group %s: there is none (systemd-sysusers makes it, "
-				  "--group names another)", group_name);
+			log_error("identity",
+				  "group %s: there is none (systemd-sysusers makes it, "
+				  "--group names another)",
+				  group_name);
 			return -ENOENT;
 		}
 		out->gid = accounts->gr_gid;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Landlock through raw calls: the C library has no wrappers, and the kernel headers of the build host may be older than the host's kernel. */
+/* Landlock through raw calls: the C library has no wrappers, and the kernel headers of the build
+ * host may be older than the host's kernel. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,25 +13,25 @@
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule 445
-#define SYS_landlock_restrict_self 446
+#define SYS_landlock_add_rule	    445
+#define SYS_landlock_restrict_self  446
 #endif
 
 #define CREATE_RULESET_VERSION 1u
-#define RULE_PATH_BENEATH 1
+#define RULE_PATH_BENEATH      1
 
-#define FS_EXECUTE (1u << 0)
-#define FS_WRITE_FILE (1u << 1)
-#define FS_READ_FILE (1u << 2)
-#define FS_READ_DIR (1u << 3)
-#define FS_REMOVE_DIR (1u << 4)
+#define FS_EXECUTE     (1u << 0)
+#define FS_WRITE_FILE  (1u << 1)
+#define FS_READ_FILE   (1u << 2)
+#define FS_READ_DIR    (1u << 3)
+#define FS_REMOVE_DIR  (1u << 4)
 #define FS_REMOVE_FILE (1u << 5)
-#define FS_MAKE_DIR (1u << 7)
-#define FS_MAKE_REG (1u << 8)
-#define FS_MAKE_SOCK (1u << 9)
-#define FS_REFER (1u << 13)
-#define FS_TRUNCATE (1u << 14)
-#define FS_IOCTL_DEV (1u << 15)
+#define FS_MAKE_DIR    (1u << 7)
+#define FS_MAKE_REG    (1u << 8)
+#define FS_MAKE_SOCK   (1u << 9)
+#define FS_REFER       (1u << 13)
+#define FS_TRUNCATE    (1u << 14)
+#define FS_IOCTL_DEV   (1u << 15)
 
 /* Ordinary files and folders: no device nodes, no links, no sockets, nothing to execute. */
 #define FS_READ (FS_READ_FILE | FS_READ_DIR)
@@ -40,8 +41,8 @@
 #define FS_FILE_RIGHTS (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
 struct ruleset_attributes {
-	uint64_t fs;     /* ABI 1 */
-	uint64_t net;    /* ABI 4 */
+	uint64_t fs;	 /* ABI 1 */
+	uint64_t net;	 /* ABI 4 */
 	uint64_t scoped; /* ABI 6 */
 };
 
@@ -85,7 +86,8 @@ static int add_path(int ruleset, int abi, const struct landlock_path *path)
 	rule.allowed &= fs_rights(abi);
 	if (!S_ISDIR(s.st_mode))
 		rule.allowed &= FS_FILE_RIGHTS;
-	return syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0 ? 0 : -errno;
+	return syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0 ? 0
+											 : -errno;
 }
 
 static int restrict_self(const struct policy *p, int abi, const struct landlock_path *paths,
@@ -94,7 +96,7 @@ static int restrict_self(const struct policy *p, int abi, const struct landlock_
 	struct ruleset_attributes a = {
 		.fs = fs_rights(abi),
 		.net = abi >= 4 && !p->network ? 3 : 0, /* bind and connect of TCP */
-		.scoped = 3,                            /* abstract sockets and signals stay inside */
+		.scoped = 3, /* abstract sockets and signals stay inside */
 	};
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &a, attributes_size(abi), 0);
 	int error = 0;
@@ -127,7 +129,8 @@ int confine_landlock(const struct policy *p, const struct landlock_path *paths, 
 		return 0;
 	abi = landlock_abi();
 	if (abi < 1) {
-		log_info("landlock", "this kernel has no Landlock (or it is not enabled): going on without");
+		log_info("landlock",
+			 "this kernel has no Landlock (or it is not enabled): going on without");
 		return 0;
 	}
 	error = restrict_self(p, abi, paths, count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limit_names: resource limits by their name in a policy, their number, and their row in /proc/PID/limits. */
+/* limit_names: resource limits by their name in a policy, their number, and their row in
+ * /proc/PID/limits. */
 #ifndef BELFRY_POLICY_LIMIT_NAMES_H
 #define BELFRY_POLICY_LIMIT_NAMES_H
 

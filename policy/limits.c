@@ -14,7 +14,9 @@ static int apply(const struct policy_limit *limit, int resource)
 
 	if (getrlimit(resource, &l) != 0)
 		return -errno;
-	/* A hard limit below is somebody's decision; only CAP_SYS_RESOURCE could raise it, and no role has it. */
+	/* Root may raise it while it still has CAP_SYS_RESOURCE; nobody else can, and no role keeps that. */
+	if (l.rlim_max < wanted && setrlimit(resource, &(struct rlimit){ wanted, wanted }) == 0)
+		return 0;
 	if (l.rlim_max < wanted) {
 		log_info("limit_lower", "RLIMIT_%s: %llu where the policy has %llu", limit->name,
 			 (unsigned long long)l.rlim_max, (unsigned long long)wanted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The service manager's protocol is one datagram (sd_notify(3)): not worth a library in a privileged process. */
+/* The service manager's protocol is one datagram (sd_notify(3)): not worth a library in a
+ * privileged process. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -31,8 +32,9 @@ int notify_open(void)
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
 	notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (notify_fd < 0 || connect(notify_fd, (struct sockaddr *)&address,
-				     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) != 0) {
+	if (notify_fd < 0 ||
+	    connect(notify_fd, (struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) != 0) {
 		log_error("notify", "%s: %s", path, strerror(errno));
 		return -errno;
 	}

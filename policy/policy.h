@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy: what a role may do, as a table. Written by hand in policy/ROLE.policy (grammar: policy/README.md),
- * compiled into each role by policyc at build time, read back from /proc by `belfry audit`.
+ * policy: what a role may do, as a table. Written by hand in policy/ROLE.policy (grammar:
+ * policy/README.md), compiled into each role by policyc at build time, read back from /proc by
+ * `belfry audit`.
  */
 #ifndef BELFRY_POLICY_POLICY_H
 #define BELFRY_POLICY_POLICY_H
@@ -25,8 +26,9 @@ enum policy_action {
 struct policy_capability {
 	const char *name; /* "BPF" for CAP_BPF */
 	uint8_t number;
-	const char *phase; /* "load", "load-if-granted" (load phase, never in the unit), "steady", "old-kernel" */
-	bool optional;     /* load: may be absent at start; steady: may be given up */
+	const char *phase; /* "load", "load-if-granted" (load phase, never in the unit), "steady",
+			      "old-kernel" */
+	bool optional;	   /* load: may be absent at start; steady: may be given up */
 	const char *reason;
 };
 
@@ -63,8 +65,9 @@ struct policy_path {
 
 /* Descriptors that a steady role may hold, by kind; checked by `belfry audit`. */
 struct policy_descriptor {
-	const char *kind; /* "anon:bpf-map", "socket:unix-seqpacket", "file-read:/proc/kallsyms"; a last * matches any rest */
-	uint32_t most;    /* at most this many; UINT32_MAX = only bounded by NOFILE */
+	const char *kind; /* "anon:bpf-map", "socket:unix-seqpacket", "file-read:/proc/kallsyms"; a
+			     last * matches any rest */
+	uint32_t most;	  /* at most this many; UINT32_MAX = only bounded by NOFILE */
 	const char *reason;
 };
 
@@ -72,13 +75,13 @@ struct policy {
 	const char *role;
 	const char *user;
 	const char *group;
-	uint64_t capabilities[POLICY_PHASES];      /* masks, bit = CAP_* */
-	uint64_t capabilities_optional;            /* steady ones that a switched-off feature gives up */
-	uint64_t capabilities_old_kernel;          /* kept in steady state on kernels before 5.19 only */
+	uint64_t capabilities[POLICY_PHASES]; /* masks, bit = CAP_* */
+	uint64_t capabilities_optional;	      /* steady ones that a switched-off feature gives up */
+	uint64_t capabilities_old_kernel;     /* kept in steady state on kernels before 5.19 only */
 	const struct policy_capability *capability_lines;
 	uint32_t capability_count;
-	bool landlock;                             /* confined by Landlock where the kernel has it */
-	bool network;                              /* may open AF_INET/AF_INET6 sockets */
+	bool landlock; /* confined by Landlock where the kernel has it */
+	bool network;  /* may open AF_INET/AF_INET6 sockets */
 	const struct policy_syscall *syscalls;
 	uint32_t syscall_count;
 	const struct policy_limit *limits;

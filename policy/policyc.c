@@ -117,7 +117,8 @@ static void table_descriptors(const struct policy *p)
 	printf("\t{ 0 }\n};\n\n");
 }
 
-/* Each array ends in an empty element: C has no empty arrays, and a role may have no capability at all. */
+/* Each array ends in an empty element: C has no empty arrays, and a role may have no capability at
+ * all. */
 static void print_table(const struct policy_text *t)
 {
 	const struct policy *p = &t->policy;
@@ -159,8 +160,8 @@ static void unit_capabilities(const char *key, const struct policy *p)
 }
 
 /*
- * The unit's filter is the coarse one and answers EPERM; the role's own, fine one kills. The coarse one must leave
- * room for everything that the role does before it has its own.
+ * The unit's filter is the coarse one and answers EPERM; the role's own, fine one kills. The coarse
+ * one must leave room for everything that the role does before it has its own.
  */
 static void unit_syscalls(const struct policy *p)
 {
@@ -217,8 +218,8 @@ static void page_capabilities(const struct policy *p)
 	for (uint32_t i = 0; i < p->capability_count; i++) {
 		const struct policy_capability *c = &p->capability_lines[i];
 
-		printf("| %s | CAP_%s | %s | %s |\n", c->phase, c->name, c->optional ? "optional" : "",
-		       c->reason);
+		printf("| %s | CAP_%s | %s | %s |\n", c->phase, c->name,
+		       c->optional ? "optional" : "", c->reason);
 	}
 	printf("\n");
 }
@@ -244,18 +245,20 @@ static void page_syscalls(const struct policy_text *t, const char *process)
 			continue;
 		if (!any)
 			printf("## System calls of process \"%s\"\n\nAny other call kills it "
-			       "(SIGSYS).\n\n| calls | only if | answer | reason |\n|---|---|---|---|\n",
+			       "(SIGSYS).\n\n| calls | only if | answer | reason "
+			       "|\n|---|---|---|---|\n",
 			       process);
 		any = true;
-		while (last + 1 < p->syscall_count && t->syscall_lines[last + 1] == t->syscall_lines[i])
+		while (last + 1 < p->syscall_count &&
+		       t->syscall_lines[last + 1] == t->syscall_lines[i])
 			last++;
 		printf("| ");
 		for (uint32_t name = i; name <= last; name++)
 			printf("%s%s", name > i ? ", " : "", p->syscalls[name].name);
 		printf(" | ");
 		page_text(t->conditions[i]);
-		printf(" | %s | %s |\n", s->action == POLICY_ALLOW ? "runs" : strerrorname_np(s->error),
-		       s->reason);
+		printf(" | %s | %s |\n",
+		       s->action == POLICY_ALLOW ? "runs" : strerrorname_np(s->error), s->reason);
 		i = last;
 	}
 	if (any)
@@ -269,8 +272,8 @@ static void page_limits(const struct policy *p)
 		if (p->limits[i].value == UINT64_MAX)
 			printf("| %s | unlimited | %s |\n", p->limits[i].name, p->limits[i].reason);
 		else
-			printf("| %s | %" PRIu64 " | %s |\n", p->limits[i].name,
-			       p->limits[i].value, p->limits[i].reason);
+			printf("| %s | %" PRIu64 " | %s |\n", p->limits[i].name, p->limits[i].value,
+			       p->limits[i].reason);
 	}
 	printf("\n");
 }
@@ -285,7 +288,8 @@ static void page_files(const struct policy *p)
 	for (uint32_t i = 0; i < p->path_count; i++)
 		printf("| %s | `%s` | %s |\n", p->paths[i].access, p->paths[i].path,
 		       p->paths[i].reason);
-	printf("\n## Open descriptors in steady state\n\n| kind | at most | reason |\n|---|---|---|\n");
+	printf("\n## Open descriptors in steady state\n\n| kind | at most | reason "
+	       "|\n|---|---|---|\n");
 	for (uint32_t i = 0; i < p->descriptor_count; i++) {
 		if (p->descriptors[i].most == UINT32_MAX)
 			printf("| `%s` | limit NOFILE | %s |\n", p->descriptors[i].kind,
@@ -301,8 +305,10 @@ static void print_page(const struct policy_text *t)
 	const struct policy *p = &t->policy;
 
 	printf("# What %s%s may do\n\n", AUDITED_BINARY, p->role);
-	printf("Generated from `policy/%s.policy`. `belfry audit` compares the running process with "
-	       "it.\n\n", p->role);
+	printf("Generated from `policy/%s.policy`. `belfry audit` compares the running process "
+	       "with "
+	       "it.\n\n",
+	       p->role);
 	printf("| | | reason |\n|---|---|---|\n");
 	printf("| user | %s | %s |\n", p->user, t->user_reason);
 	printf("| group | %s | %s |\n", p->group, t->group_reason);

@@ -14,7 +14,7 @@
 #include "policy/confine.h"
 #include "policy/thread_status.h"
 
-#define MAGIC 0x54505242u /* "BRPT" */
+#define MAGIC	0x54505242u /* "BRPT" */
 #define VERSION 1u
 
 static void word_encode(struct builder *b, const char *word)
@@ -103,9 +103,9 @@ int confine_report(const struct policy *p, const char *process, int landlock, ui
 	int error = thread_status_self(&s);
 
 	if (!error) {
-		/* Also those that were never there: optional, or confine_drop_capabilities() had failed. */
-		r.given_up = given_up |
-			     (p->capabilities[POLICY_PHASE_STEADY] & ~s.permitted);
+		/* Also those that were never there: optional, or confine_drop_capabilities() had
+		 * failed. */
+		r.given_up = given_up | (p->capabilities[POLICY_PHASE_STEADY] & ~s.permitted);
 		snprintf(r.role, sizeof(r.role), "%s", p->role);
 		snprintf(r.process, sizeof(r.process), "%s", process);
 		error = publish(&r);

@@ -11,8 +11,8 @@
 #endif
 
 /*
- * Sanitizers make calls of their own, of which their report is worth more than the filter: their builds log what the
- * policy does not name. The containment tests run against builds without.
+ * Sanitizers make calls of their own, of which their report is worth more than the filter: their
+ * builds log what the policy does not name. The containment tests run against builds without.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define DEFAULT_ACTION SCMP_ACT_LOG
@@ -23,7 +23,8 @@
 static int add_rule(scmp_filter_ctx filter, const struct policy_syscall *s)
 {
 	struct scmp_arg_cmp conditions[POLICY_CONDITIONS_MAX];
-	uint32_t action = s->action == POLICY_ERRNO ? SCMP_ACT_ERRNO((uint32_t)s->error) : SCMP_ACT_ALLOW;
+	uint32_t action =
+		s->action == POLICY_ERRNO ? SCMP_ACT_ERRNO((uint32_t)s->error) : SCMP_ACT_ALLOW;
 	int number = seccomp_syscall_resolve_name(s->name);
 
 	/* A call that this architecture has not (open on arm64) cannot be made either. */
@@ -50,22 +51,26 @@ static int add_rules(scmp_filter_ctx filter, const struct policy *p, const char 
 			continue;
 		error = add_rule(filter, &p->syscalls[i]);
 		if (error) {
-			log_error("seccomp", "rule for %s: %s", p->syscalls[i].name, strerror(-error));
+			log_error("seccomp", "rule for %s: %s", p->syscalls[i].name,
+				  strerror(-error));
 			return error;
 		}
 		added++;
 	}
-	return added ? 0 : -ENOENT; /* a process that the policy does not know must not run unconfined */
+	return added ? 0 : -ENOENT; /* a process that the policy does not know must not run
+				       unconfined */
 }
 
-/* Other architectures' calls (32-bit ones on x86-64) have other numbers: a process that makes one dies as well. */
+/* Other architectures' calls (32-bit ones on x86-64) have other numbers: a process that makes one
+ * dies as well. */
 static int set_attributes(scmp_filter_ctx filter)
 {
 	int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
 	if (!error)
 		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* no_new_privs is an earlier step of its own; setting it here would hide that it was forgotten. */
+	/* no_new_privs is an earlier step of its own; setting it here would hide that it was
+	 * forgotten. */
 	if (!error)
 		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
 	return error;
@@ -87,7 +92,8 @@ int confine_seccomp(const struct policy *p, const char *process)
 	if (!error)
 		error = add_rules(filter, p, process);
 #ifdef __SANITIZE_ADDRESS__
-	/* The sanitizer looks at the signal stack before each exit; a build without it has no such right. */
+	/* The sanitizer looks at the signal stack before each exit; a build without it has no such
+	 * right. */
 	if (!error)
 		error = seccomp_rule_add_exact(filter, SCMP_ACT_ALLOW, SCMP_SYS(sigaltstack), 0);
 #endif

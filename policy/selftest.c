@@ -20,15 +20,16 @@
 #include <unistd.h>
 
 /*
- * Raw calls throughout: a C library's wrapper may refuse, or make another call than the one that is tested. Arguments are such
- * that a call which is wrongly let through does no harm.
+ * Raw calls throughout: a C library's wrapper may refuse, or make another call than the one that is
+ * tested. Arguments are such that a call which is wrongly let through does no harm.
  */
 
 static long try_execve(void)
 {
 	static const char *const arguments[] = { "/nonexistent", NULL };
 
-	/* Not a real program: its own first calls would be killed, which looks as if execve() had been. */
+	/* Not a real program: its own first calls would be killed, which looks as if execve() had
+	 * been. */
 	return syscall(SYS_execve, arguments[0], arguments, NULL);
 }
 
@@ -59,7 +60,8 @@ static long try_ptrace(void)
 
 static long try_mmap_exec(void)
 {
-	return syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
 }
 
 static long try_mprotect_exec(void)
@@ -74,7 +76,8 @@ static long try_openat_write(void)
 
 static long try_openat_create(void)
 {
-	return syscall(SYS_openat, AT_FDCWD, "/tmp/belfry-selftest", O_RDONLY | O_CREAT | O_EXCL, 0600);
+	return syscall(SYS_openat, AT_FDCWD, "/tmp/belfry-selftest", O_RDONLY | O_CREAT | O_EXCL,
+		       0600);
 }
 
 static long try_openat_read(void)
@@ -250,7 +253,8 @@ static long try_x32(void)
 	return syscall(0x40000000 | SYS_getpid);
 }
 
-/* getpid of the 32-bit table. Without 32-bit support in the kernel, the instruction itself faults. */
+/* getpid of the 32-bit table. Without 32-bit support in the kernel, the instruction itself faults.
+ */
 static long try_int80(void)
 {
 	long result;

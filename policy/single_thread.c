@@ -24,7 +24,7 @@ int single_thread_require(const char *step)
 	}
 	if (st.st_nlink == LINKS_OF_EMPTY_TASK_DIRECTORY + 1)
 		return 0;
-	log_error("threads", "%s: refused with %lu threads, the others would keep their rights", step,
-		  (unsigned long)st.st_nlink - LINKS_OF_EMPTY_TASK_DIRECTORY);
+	log_error("threads", "%s: refused with %lu threads, the others would keep their rights",
+		  step, (unsigned long)st.st_nlink - LINKS_OF_EMPTY_TASK_DIRECTORY);
 	return -EBUSY;
 }

@@ -3,7 +3,8 @@
 #ifndef BELFRY_POLICY_SINGLE_THREAD_H
 #define BELFRY_POLICY_SINGLE_THREAD_H
 
-/* Returns 0 when the process has one thread; else logs that `step` came too late and returns -EBUSY. */
+/* Returns 0 when the process has one thread; else logs that `step` came too late and returns
+ * -EBUSY. */
 int single_thread_require(const char *step);
 
 #endif

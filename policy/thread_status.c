@@ -137,8 +137,8 @@ static uint64_t read_bits(int option, int argument)
 	uint64_t set = 0;
 
 	for (int bit = 0; bit < 64; bit++) {
-		int held = option == PR_CAPBSET_READ ? prctl(option, bit, 0, 0, 0) :
-						       prctl(option, argument, bit, 0, 0);
+		int held = option == PR_CAPBSET_READ ? prctl(option, bit, 0, 0, 0)
+						     : prctl(option, argument, bit, 0, 0);
 
 		if (held < 0)
 			break;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread_status: the rights of one thread, as the kernel tells them in /proc/PID/task/TID/status. Rights are per thread: reading the
- * process's own status only would miss a thread that was started too early.
+ * thread_status: the rights of one thread, as the kernel tells them in /proc/PID/task/TID/status.
+ * Rights are per thread: reading the process's own status only would miss a thread that was started
+ * too early.
  */
 #ifndef BELFRY_POLICY_THREAD_STATUS_H
 #define BELFRY_POLICY_THREAD_STATUS_H
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define THREAD_STATUS_GROUPS 32
+#define THREAD_STATUS_GROUPS   32
 #define THREAD_STATUS_TEXT_MAX 8192 /* bytes of a status file that are looked at */
 
 struct thread_status {
@@ -27,7 +28,8 @@ struct thread_status {
 	uint32_t seccomp; /* 0 none, 1 strict, 2 filter */
 };
 
-/* Parses the text of a status file. Returns NULL, or a constant sentence that names what is missing. */
+/* Parses the text of a status file. Returns NULL, or a constant sentence that names what is
+ * missing. */
 const char *thread_status_parse(const char *text, struct thread_status *out);
 
 /* Reads the file at `path`. Returns 0, -errno, or -EBADMSG for a text that lacks a line. */

@@ -24,13 +24,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct policy *p = &t->policy;
 
 		/* A right that was not there at first never appears. */
-		assert(!(p->capabilities[POLICY_PHASE_STEADY] & ~p->capabilities[POLICY_PHASE_LOAD]));
+		assert(!(p->capabilities[POLICY_PHASE_STEADY] &
+			 ~p->capabilities[POLICY_PHASE_LOAD]));
 		assert(!(p->capabilities_old_kernel & ~p->capabilities[POLICY_PHASE_LOAD]));
 		assert(!(p->capabilities_optional & ~p->capabilities[POLICY_PHASE_STEADY]));
 		for (uint32_t i = 0; i < p->syscall_count; i++) {
-			assert(p->syscalls[i].reason && p->syscalls[i].condition_count <= POLICY_CONDITIONS_MAX);
+			assert(p->syscalls[i].reason &&
+			       p->syscalls[i].condition_count <= POLICY_CONDITIONS_MAX);
 			for (uint8_t c = 0; c < p->syscalls[i].condition_count; c++)
-				assert(!(p->syscalls[i].conditions[c].value & ~p->syscalls[i].conditions[c].mask));
+				assert(!(p->syscalls[i].conditions[c].value &
+					 ~p->syscalls[i].conditions[c].mask));
 		}
 		policy_text_free(t);
 	}

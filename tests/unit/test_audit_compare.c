@@ -12,8 +12,11 @@
 
 static const struct policy_limit limits[] = { { "CORE", 0, "" }, { "NOFILE", 100, "" } };
 static const struct policy_descriptor descriptors[] = {
-	{ "standard:*", 3, "" },	    { "memfd:belfry-report", 1, "" }, { "pipe", 2, "" },
-	{ "file-write:@directory/*", 1, "" }, { "file-read:/proc/*", UINT32_MAX, "" },
+	{ "standard:*", 3, "" },
+	{ "memfd:belfry-report", 1, "" },
+	{ "pipe", 2, "" },
+	{ "file-write:@directory/*", 1, "" },
+	{ "file-read:/proc/*", UINT32_MAX, "" },
 };
 
 static const struct policy policy = {
@@ -42,18 +45,25 @@ struct example {
 
 static struct example *example_new(void)
 {
-	static const char command[] = "belfry-collector\0--run-dir\0/run/x\0--directory=/srv/profiles\0--user\0"
-				      "61301\0--group\0" "61302\0";
-	static const char *const kinds[] = { "device:/dev/null", "file-write:/var/log/x", "pipe", "pipe",
-					     "memfd:belfry-report", "file-write:/srv/profiles/journal" };
+	static const char command[] =
+		"belfry-collector\0--run-dir\0/run/x\0--directory=/srv/profiles\0--user\0"
+		"61301\0--group\0"
+		"61302\0";
+	static const char *const kinds[] = {
+		"device:/dev/null",    "file-write:/var/log/x",		  "pipe", "pipe",
+		"memfd:belfry-report", "file-write:/srv/profiles/journal"
+	};
 	struct example *e = calloc(1, sizeof(*e));
 	struct audit_process *a = &e->process;
 
 	assert_non_null(e);
 	e->policy = policy;
 	e->host = (struct audit_host){ .old_kernel = false, .landlock_abi = 4 };
-	*a = (struct audit_process){ .pid = 10, .role = "collector", .process = "main",
-				     .threads = e->threads, .thread_count = 2 };
+	*a = (struct audit_process){ .pid = 10,
+				     .role = "collector",
+				     .process = "main",
+				     .threads = e->threads,
+				     .thread_count = 2 };
 	memcpy(a->command, command, sizeof(command));
 	for (int t = 0; t < 2; t++) {
 		struct thread_status *s = &e->threads[t].status;
@@ -77,8 +87,9 @@ static struct example *example_new(void)
 		strcpy(e->fds[i].kind, kinds[i]);
 	}
 	a->descriptors.has_report = true;
-	a->descriptors.report = (struct report){ .pid = 10, .landlock_abi = 4, .role = "collector",
-						 .process = "main" };
+	a->descriptors.report = (struct report){
+		.pid = 10, .landlock_abi = 4, .role = "collector", .process = "main"
+	};
 	return e;
 }
 
@@ -114,16 +125,20 @@ static void one_thread_that_kept_a_right_is_found(void **state)
 
 	(void)state;
 	e->threads[1].status.permitted |= BIT(CAP_BPF);
-	assert_compared(e, "MISMATCH collector main 10/11: permitted capabilities: has BPF, policy has not\n");
+	assert_compared(
+		e,
+		"MISMATCH collector main 10/11: permitted capabilities: has BPF, policy has not\n");
 	e = example_new();
 	e->threads[1].status.effective &= ~BIT(CAP_SYS_PTRACE);
-	assert_compared(e, "MISMATCH collector main 10/11: effective capabilities: lacks SYS_PTRACE and has not said so\n");
+	assert_compared(e, "MISMATCH collector main 10/11: effective capabilities: lacks "
+			   "SYS_PTRACE and has not said so\n");
 	e = example_new();
 	e->threads[1].status.no_new_privileges = 0;
 	assert_compared(e, "MISMATCH collector main 10/11: no_new_privs is not set\n");
 	e = example_new();
 	e->threads[1].status.seccomp = 0;
-	assert_compared(e, "MISMATCH collector main 10/11: seccomp mode 0, policy has 2 (filter)\n");
+	assert_compared(e,
+			"MISMATCH collector main 10/11: seccomp mode 0, policy has 2 (filter)\n");
 }
 
 static void each_set_is_compared(void **state)
@@ -132,17 +147,21 @@ static void each_set_is_compared(void **state)
 
 	(void)state;
 	e->threads[0].status.ambient = BIT(CAP_PERFMON);
-	assert_compared(e, "MISMATCH collector main 10: ambient capabilities PERFMON, policy has none\n");
+	assert_compared(
+		e, "MISMATCH collector main 10: ambient capabilities PERFMON, policy has none\n");
 	e = example_new();
 	e->threads[0].status.inheritable = BIT(CAP_PERFMON);
-	assert_compared(e, "MISMATCH collector main 10: inheritable capabilities PERFMON, policy has none\n");
+	assert_compared(
+		e,
+		"MISMATCH collector main 10: inheritable capabilities PERFMON, policy has none\n");
 	/* A unit leaves the load phase's in the bounding set; nothing else may be in it. */
 	e = example_new();
 	e->threads[0].status.bounding = BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE);
 	assert_compared(e, "");
 	e = example_new();
 	e->threads[0].status.bounding = BIT(CAP_BPF) | BIT(CAP_KILL);
-	assert_compared(e, "MISMATCH collector main 10: bounding capabilities KILL, policy has none\n");
+	assert_compared(
+		e, "MISMATCH collector main 10: bounding capabilities KILL, policy has none\n");
 }
 
 static void identity_is_compared_in_all_four_forms(void **state)
@@ -175,18 +194,24 @@ static void an_optional_right_may_be_missing_when_the_role_says_so(void **state)
 
 	(void)state;
 	for (int t = 0; t < 2; t++)
-		e->threads[t].status.permitted = e->threads[t].status.effective = BIT(CAP_SYS_PTRACE);
+		e->threads[t].status.permitted = e->threads[t].status.effective =
+			BIT(CAP_SYS_PTRACE);
 	e->process.descriptors.report.given_up = BIT(CAP_PERFMON);
 	assert_compared(e, "");
 	e = example_new();
 	e->process.descriptors.report.given_up = BIT(CAP_PERFMON);
-	assert_compared(e, "MISMATCH collector main 10: effective capabilities: has PERFMON, policy has not\n"
-			   "MISMATCH collector main 10: permitted capabilities: has PERFMON, policy has not\n"
-			   "MISMATCH collector main 10/11: effective capabilities: has PERFMON, policy has not\n"
-			   "MISMATCH collector main 10/11: permitted capabilities: has PERFMON, policy has not\n");
+	assert_compared(
+		e,
+		"MISMATCH collector main 10: effective capabilities: has PERFMON, policy has not\n"
+		"MISMATCH collector main 10: permitted capabilities: has PERFMON, policy has not\n"
+		"MISMATCH collector main 10/11: effective capabilities: has PERFMON, policy has "
+		"not\n"
+		"MISMATCH collector main 10/11: permitted capabilities: has PERFMON, policy has "
+		"not\n");
 	e = example_new();
 	e->process.descriptors.report.given_up = BIT(CAP_SYS_PTRACE);
-	assert_compared(e, "MISMATCH collector main 10: gave up SYS_PTRACE, which is not optional\n");
+	assert_compared(e,
+			"MISMATCH collector main 10: gave up SYS_PTRACE, which is not optional\n");
 }
 
 static void bpf_stays_on_an_old_kernel_only(void **state)
@@ -201,7 +226,8 @@ static void bpf_stays_on_an_old_kernel_only(void **state)
 	assert_compared(e, "");
 	e = example_new();
 	e->process.descriptors.report.old_kernel = true;
-	assert_compared(e, "MISMATCH collector main 10: acts as on a kernel before 5.19, which this one is not\n");
+	assert_compared(e, "MISMATCH collector main 10: acts as on a kernel before 5.19, which "
+			   "this one is not\n");
 }
 
 static void a_report_must_be_the_processs_own(void **state)
@@ -210,7 +236,8 @@ static void a_report_must_be_the_processs_own(void **state)
 
 	(void)state;
 	e->process.descriptors.has_report = false;
-	assert_compared(e, "MISMATCH collector main 10: no report: it has not finished confining itself\n");
+	assert_compared(
+		e, "MISMATCH collector main 10: no report: it has not finished confining itself\n");
 	e = example_new();
 	e->process.descriptors.report_problem = "report is not sealed";
 	assert_compared(e, "MISMATCH collector main 10: report is not sealed\n");
@@ -243,7 +270,8 @@ static void limits_and_dumpability_are_compared(void **state)
 	assert_compared(e, "MISMATCH collector main 10: limit NOFILE is 101, policy has 100\n");
 	e = example_new();
 	e->process.dumpable = true;
-	assert_compared(e, "MISMATCH collector main 10: may be dumped and traced by its own user\n");
+	assert_compared(e,
+			"MISMATCH collector main 10: may be dumped and traced by its own user\n");
 }
 
 static void descriptors_are_compared_by_kind_and_number(void **state)
@@ -252,7 +280,8 @@ static void descriptors_are_compared_by_kind_and_number(void **state)
 
 	(void)state;
 	strcpy(e->fds[3].kind, "socket:tcp");
-	assert_compared(e, "MISMATCH collector main 10: descriptor 3 is socket:tcp, policy has no such\n");
+	assert_compared(
+		e, "MISMATCH collector main 10: descriptor 3 is socket:tcp, policy has no such\n");
 	/* fd 2 is a standard stream although it is a pipe: three more are one too many. */
 	e = example_new();
 	for (int i = 6; i < 8; i++) {
@@ -260,14 +289,17 @@ static void descriptors_are_compared_by_kind_and_number(void **state)
 		strcpy(e->fds[i].kind, "pipe");
 	}
 	e->process.descriptors.count = 8;
-	assert_compared(e, "MISMATCH collector main 10: 3 descriptors pipe, policy has 2 at most\n");
+	assert_compared(e,
+			"MISMATCH collector main 10: 3 descriptors pipe, policy has 2 at most\n");
 	/* The same file below another directory than the one of its command line. */
 	e = example_new();
 	strcpy(e->fds[5].kind, "file-write:/srv/other/journal");
-	assert_compared(e, "MISMATCH collector main 10: descriptor 5 is file-write:/srv/other/journal, policy has no such\n");
+	assert_compared(e, "MISMATCH collector main 10: descriptor 5 is "
+			   "file-write:/srv/other/journal, policy has no such\n");
 	e = example_new();
 	e->fds[0].fd = 7; /* a device that is no standard stream */
-	assert_compared(e, "MISMATCH collector main 10: descriptor 7 is device:/dev/null, policy has no such\n");
+	assert_compared(e, "MISMATCH collector main 10: descriptor 7 is device:/dev/null, policy "
+			   "has no such\n");
 }
 
 static void one_changed_line_of_a_policy_is_a_mismatch(void **state)
@@ -277,12 +309,16 @@ static void one_changed_line_of_a_policy_is_a_mismatch(void **state)
 	(void)state;
 	e->policy.capabilities[POLICY_PHASE_STEADY] = BIT(CAP_SYS_PTRACE);
 	e->process.thread_count = 1;
-	assert_compared(e, "MISMATCH collector main 10: effective capabilities: has PERFMON, policy has not\n"
-			   "MISMATCH collector main 10: permitted capabilities: has PERFMON, policy has not\n");
+	assert_compared(
+		e,
+		"MISMATCH collector main 10: effective capabilities: has PERFMON, policy has not\n"
+		"MISMATCH collector main 10: permitted capabilities: has PERFMON, policy has "
+		"not\n");
 	e = example_new();
 	e->policy.descriptor_count = 4;
 	strcpy(e->fds[3].kind, "file-read:/proc/kallsyms");
-	assert_compared(e, "MISMATCH collector main 10: descriptor 3 is file-read:/proc/kallsyms, policy has no such\n");
+	assert_compared(e, "MISMATCH collector main 10: descriptor 3 is file-read:/proc/kallsyms, "
+			   "policy has no such\n");
 }
 
 static void options_are_found_in_a_command_line(void **state)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each test forks a child that confines itself as a role does, and sees what the kernel says of it, or what becomes of a call that
- * it should not make. As root only; what is expected stands here by hand, not taken from the policies.
+ * Each test forks a child that confines itself as a role does, and sees what the kernel says of it,
+ * or what becomes of a call that it should not make. As root only; what is expected stands here by
+ * hand, not taken from the policies.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -22,7 +23,7 @@
 #include "policy/thread_status.h"
 #include "tests/unit/cmocka_all.h"
 
-#define BIT(n) (1ull << (n))
+#define BIT(n)	 (1ull << (n))
 #define ROLE_UID 61309
 #define ROLE_GID 61310
 
@@ -42,7 +43,8 @@ struct findings {
 
 static struct findings *shared(void)
 {
-	struct findings *f = mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct findings *f =
+		mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(f != MAP_FAILED);
 	memset(f, 0, sizeof(*f));
@@ -50,7 +52,8 @@ static struct findings *shared(void)
 }
 
 /* Runs `child` in a process of its own. Returns its wait status. */
-static int in_child(void (*child)(struct findings *, const void *), struct findings *f, const void *argument)
+static int in_child(void (*child)(struct findings *, const void *), struct findings *f,
+		    const void *argument)
 {
 	int status;
 	pid_t pid = fork();
@@ -125,7 +128,8 @@ static void assert_steady(const struct policy *p, uint64_t capabilities)
 static void a_role_started_as_root_ends_with_its_steady_rights(void **state)
 {
 	(void)state;
-	assert_steady(&policy_collector, BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
+	assert_steady(&policy_collector, BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) |
+						 BIT(CAP_DAC_READ_SEARCH) |
 						 BIT(CAP_CHECKPOINT_RESTORE));
 	assert_steady(&policy_symbolizer, 0);
 	assert_steady(&policy_uploader, 0);
@@ -150,7 +154,8 @@ static void the_load_phase_holds_what_the_policy_says_and_never_uid_0(void **sta
 	/* SYS_ADMIN for Debian's perf_event_paranoid=3, when started as root. */
 	assert_int_equal(f->status.permitted,
 			 BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYSLOG) | BIT(CAP_SYS_PTRACE) |
-				 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_ADMIN));
+				 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE) |
+				 BIT(CAP_SYS_ADMIN));
 	assert_int_equal(f->status.bounding, 0);
 	munmap(f, sizeof(*f));
 }
@@ -171,7 +176,8 @@ static void become_unprivileged(struct findings *f, const void *policy)
 
 static void become_another(struct findings *f, const void *policy)
 {
-	if (setresgid(ROLE_GID, ROLE_GID, ROLE_GID) || setresuid(ROLE_UID + 1, ROLE_UID + 1, ROLE_UID + 1))
+	if (setresgid(ROLE_GID, ROLE_GID, ROLE_GID) ||
+	    setresuid(ROLE_UID + 1, ROLE_UID + 1, ROLE_UID + 1))
 		_exit(9);
 	f->result = confine_become(policy, &who);
 }
@@ -221,7 +227,8 @@ static void keep_for_old_kernel(struct findings *f, const void *policy)
 static void what_is_given_up_goes_and_an_old_kernel_keeps_bpf(void **state)
 {
 	struct findings *f = shared();
-	const uint64_t files = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE);
+	const uint64_t files =
+		BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE);
 
 	(void)state;
 	assert_int_equal(in_child(give_up_hotplug, f, &policy_collector), 0);
@@ -246,7 +253,8 @@ static void confine_with_a_second_thread(struct findings *f, const void *policy)
 
 	if (pthread_create(&second, NULL, wait_for_ever, NULL) != 0)
 		_exit(9);
-	f->result = confine_become(policy, &who) == -EBUSY && confine_no_new_privileges() == -EBUSY &&
+	f->result = confine_become(policy, &who) == -EBUSY &&
+		    confine_no_new_privileges() == -EBUSY &&
 		    confine_landlock(policy, NULL, 0) == -EBUSY &&
 		    confine_drop_capabilities(policy, 0, false) == -EBUSY;
 }
@@ -350,7 +358,8 @@ static void make_call(struct findings *f, const void *argument)
 }
 
 #define KILLED (-2)
-#define ANY (-3) /* goes through the filter; the kernel's own answer is not the filter's business */
+#define ANY    (-3) /* goes through the filter; the kernel's own answer is not the filter's business \
+		     */
 
 /* Every call that does not stand here is one that kills. */
 static const struct exception {
@@ -398,15 +407,16 @@ static void assert_answer(const struct attempt *a)
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
 
 	/* A kernel without 32-bit calls faults at the instruction. */
-	killed |= strcmp(a->call, "int80") == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+	killed |=
+		strcmp(a->call, "int80") == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 	if (expected == KILLED && !killed)
-		fail_msg("%s %s: %s: not killed, status 0x%x, errno %d", a->policy->role, a->process, a->call,
-			 status, f->result);
+		fail_msg("%s %s: %s: not killed, status 0x%x, errno %d", a->policy->role,
+			 a->process, a->call, status, f->result);
 	if (expected != KILLED && status != 0)
 		fail_msg("%s %s: %s: status 0x%x", a->policy->role, a->process, a->call, status);
 	if (expected >= 0 && f->result != expected)
-		fail_msg("%s %s: %s: errno %d, expected %d", a->policy->role, a->process, a->call, f->result,
-			 expected);
+		fail_msg("%s %s: %s: errno %d, expected %d", a->policy->role, a->process, a->call,
+			 f->result, expected);
 	unlink("/tmp/belfry-selftest"); /* openat_create, where only Landlock would refuse it */
 	munmap(f, sizeof(*f));
 }
@@ -511,11 +521,15 @@ static void names_and_numbers_are_resolved_and_root_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_role_started_as_root_ends_with_its_steady_rights, skip_unless_root),
-		cmocka_unit_test_setup(the_load_phase_holds_what_the_policy_says_and_never_uid_0, skip_unless_root),
-		cmocka_unit_test_setup(a_role_refuses_to_go_on_with_less_than_it_needs_or_as_another,
+		cmocka_unit_test_setup(a_role_started_as_root_ends_with_its_steady_rights,
 				       skip_unless_root),
-		cmocka_unit_test_setup(what_is_given_up_goes_and_an_old_kernel_keeps_bpf, skip_unless_root),
+		cmocka_unit_test_setup(the_load_phase_holds_what_the_policy_says_and_never_uid_0,
+				       skip_unless_root),
+		cmocka_unit_test_setup(
+			a_role_refuses_to_go_on_with_less_than_it_needs_or_as_another,
+			skip_unless_root),
+		cmocka_unit_test_setup(what_is_given_up_goes_and_an_old_kernel_keeps_bpf,
+				       skip_unless_root),
 		cmocka_unit_test(rights_of_one_thread_are_not_given_up_while_there_is_another),
 		cmocka_unit_test(a_limit_that_cannot_be_raised_is_no_error),
 		cmocka_unit_test(landlock_leaves_the_given_path_only),

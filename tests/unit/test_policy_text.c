@@ -8,8 +8,7 @@
 #include "tests/unit/cmocka_all.h"
 
 /* Five lines that every policy needs. */
-#define HEAD                                                                                       \
-	"role tester\nuser u # why\ngroup g # why\nlandlock yes # why\nnetwork no # why\n"
+#define HEAD "role tester\nuser u # why\ngroup g # why\nlandlock yes # why\nnetwork no # why\n"
 
 static struct policy_text *parsed(const char *text)
 {
@@ -61,7 +60,8 @@ static void conditions_become_mask_and_value(void **state)
 	struct policy_text *t =
 		parsed(HEAD "syscall main read write # both\n"
 			    "syscall main mmap where arg2 & PROT_EXEC == 0 # no code\n"
-			    "syscall main socket where arg0 == AF_UNIX and arg1 & 0xf == SOCK_SEQPACKET # local\n"
+			    "syscall main socket where arg0 == AF_UNIX and arg1 & 0xf == "
+			    "SOCK_SEQPACKET # local\n"
 			    "syscall worker openat readlinkat errno ENOENT # nothing there\n"
 			    "syscall worker openat2 where arg3 == 24 errno EPERM # refused\n");
 	const struct policy_syscall *s = t->policy.syscalls;
@@ -104,20 +104,22 @@ struct wrong {
 /* HEAD has 5 lines: what follows it is line 6. */
 static const struct wrong wrongs[] = {
 	{ "", "t.policy:1: end of file: expected role, user, group, landlock and network lines" },
-	{ HEAD "allow read # x\n",
-	  "t.policy:6: \"allow\": expected role, user, group, capability, landlock, network, limit, path, "
-	  "descriptor or syscall" },
+	{ HEAD "allow read # x\n", "t.policy:6: \"allow\": expected role, user, group, capability, "
+				   "landlock, network, limit, path, "
+				   "descriptor or syscall" },
 	{ HEAD "\nlimit CORE 0\n", "t.policy:7: \"limit\": expected its reason behind a #" },
 	{ HEAD "limit CORE 0 #  \n", "t.policy:6: \"limit\": expected its reason behind a #" },
 	{ HEAD "role tester\n", "t.policy:6: \"role\" stands at line 1 already, expected it once" },
 	{ HEAD "user v # x\n", "t.policy:6: \"user\" stands at line 2 already, expected it once" },
-	{ HEAD "network no # x\n", "t.policy:6: \"network\" stands at line 5 already, expected it once" },
+	{ HEAD "network no # x\n",
+	  "t.policy:6: \"network\" stands at line 5 already, expected it once" },
 	{ "role Bad-Name\n", "t.policy:1: \"Bad-Name\": expected lower-case letters" },
 	{ "role\n", "t.policy:1: expected \"role NAME\", found 1 words" },
 	{ "role t\nuser root # x\n", "t.policy:2: expected a user other than root" },
 	{ "role t\ngroup root # x\n", "t.policy:2: expected a group other than root" },
 	{ "role t\nlandlock maybe # x\n", "t.policy:2: \"maybe\": expected yes or no" },
-	{ HEAD "capability load BPF\n", "t.policy:6: \"capability\": expected its reason behind a #" },
+	{ HEAD "capability load BPF\n",
+	  "t.policy:6: \"capability\": expected its reason behind a #" },
 	{ HEAD "capability load CAP_BPF # x\n",
 	  "t.policy:6: \"CAP_BPF\": expected the name of a capability, as BPF for CAP_BPF" },
 	{ HEAD "capability load 39 # x\n",
@@ -129,11 +131,14 @@ static const struct wrong wrongs[] = {
 	{ HEAD "capability load BPF # x\ncapability load BPF # x\n",
 	  "t.policy:7: BPF is there in phase load already, expected it once" },
 	{ HEAD "capability load BPF # x\ncapability steady PERFMON # x\nlimit CORE 0 # x\n",
-	  "t.policy:7: PERFMON in phase steady: expected it in phase load as well, a right never comes back" },
+	  "t.policy:7: PERFMON in phase steady: expected it in phase load as well, a right never "
+	  "comes back" },
 	{ HEAD "limit COR 0 # x\n",
 	  "t.policy:6: \"COR\": expected the name of a limit, as NOFILE for RLIMIT_NOFILE" },
-	{ HEAD "limit CORE none # x\n", "t.policy:6: \"none\": expected a number, or \"unlimited\"" },
-	{ HEAD "limit CORE 1T # x\n", "t.policy:6: \"1T\": expected a number, with K, M or G at most" },
+	{ HEAD "limit CORE none # x\n",
+	  "t.policy:6: \"none\": expected a number, or \"unlimited\"" },
+	{ HEAD "limit CORE 1T # x\n",
+	  "t.policy:6: \"1T\": expected a number, with K, M or G at most" },
 	/* 2^34 G = 2^64, which no longer fits. */
 	{ HEAD "limit CORE 17179869184G # x\n",
 	  "t.policy:6: \"17179869184G\": expected a number, with K, M or G at most" },
@@ -141,15 +146,18 @@ static const struct wrong wrongs[] = {
 	  "t.policy:7: limit CORE is there already, expected it once" },
 	{ HEAD "path list /proc # x\n", "t.policy:6: \"list\": expected read or write" },
 	{ HEAD "path read proc # x\n", "t.policy:6: \"proc\": expected an absolute path or @NAME" },
-	{ HEAD "descriptor pipe 0 # x\n", "t.policy:6: \"0\": expected how many at most, or \"any\"" },
+	{ HEAD "descriptor pipe 0 # x\n",
+	  "t.policy:6: \"0\": expected how many at most, or \"any\"" },
 	{ HEAD "descriptor pipe 1 # x\ndescriptor pipe 2 # x\n",
 	  "t.policy:7: descriptor pipe is there already, expected it once" },
-	{ HEAD "syscall child read # x\n", "t.policy:6: \"child\": expected main, zygote or worker" },
+	{ HEAD "syscall child read # x\n",
+	  "t.policy:6: \"child\": expected main, zygote or worker" },
 	{ HEAD "syscall main # x\n", "t.policy:6: \"\": expected the name of a syscall" },
 	{ HEAD "syscall main where arg0 == 1 # x\n",
 	  "t.policy:6: \"where\": expected the name of a syscall" },
 	{ HEAD "syscall main raed # x\n", "t.policy:6: \"raed\": expected the name of a syscall" },
-	{ HEAD "syscall main read where arg6 == 1 # x\n", "t.policy:6: \"arg6\": expected arg0 to arg5" },
+	{ HEAD "syscall main read where arg6 == 1 # x\n",
+	  "t.policy:6: \"arg6\": expected arg0 to arg5" },
 	{ HEAD "syscall main read where arg0 = 1 # x\n",
 	  "t.policy:6: \"=\": expected \"arg0 == VALUE\" or \"arg0 & MASK == VALUE\"" },
 	{ HEAD "syscall main read where arg0 == O_NONE # x\n",
@@ -162,16 +170,19 @@ static const struct wrong wrongs[] = {
 	  "t.policy:6: \"or\": expected \"where\", \"and\", \"errno\" or the end of the line" },
 	{ HEAD "syscall main read where arg0 == 1 and arg0 == 2 # x\n",
 	  "t.policy:6: arg0 has a condition already, expected one" },
-	{ HEAD "syscall main read where arg0 == 1 and arg1 == 1 and arg2 == 1 and arg3 == 1 and arg4 == 1 # x\n",
+	{ HEAD "syscall main read where arg0 == 1 and arg1 == 1 and arg2 == 1 and arg3 == 1 and "
+	       "arg4 == 1 # x\n",
 	  "t.policy:6: expected at most 4 conditions" },
 	{ HEAD "syscall main read errno EWHAT # x\n",
-	  "t.policy:6: \"EWHAT\": expected an errno: EACCES, EAGAIN, EINVAL, ENOENT, ENOSYS or EPERM" },
+	  "t.policy:6: \"EWHAT\": expected an errno: EACCES, EAGAIN, EINVAL, ENOENT, ENOSYS or "
+	  "EPERM" },
 	{ HEAD "syscall main read # x\nsyscall main write read # x\n",
 	  "t.policy:7: read stands at line 6 already, expected it once" },
 	/* The first line would make the second void, or the other way round. */
 	{ HEAD "syscall main mmap # x\nsyscall main mmap where arg2 == 1 # x\n",
 	  "t.policy:7: mmap at line 6: expected conditions on both lines or one line" },
-	{ HEAD "syscall main mmap where arg2 == 1 # x\nsyscall main mmap where arg2 == 2 errno EPERM # x\n",
+	{ HEAD "syscall main mmap where arg2 == 1 # x\nsyscall main mmap where arg2 == 2 errno "
+	       "EPERM # x\n",
 	  "t.policy:7: mmap at line 6 has another action, expected the same" },
 	{ HEAD "syscall main a b c d e f g h i j k l m n o p q r s t u v w x y # x\n",
 	  "t.policy:6: expected at most 24 words" },
@@ -185,7 +196,8 @@ static void every_error_names_file_line_and_what_was_expected(void **state)
 		char error[512] = "";
 		size_t len = strlen(wrongs[i].text);
 
-		assert_int_equal(policy_text_parse("t.policy", wrongs[i].text, len, &t, error, sizeof(error)),
+		assert_int_equal(policy_text_parse("t.policy", wrongs[i].text, len, &t, error,
+						   sizeof(error)),
 				 -EINVAL);
 		assert_null(t);
 		assert_string_equal(error, wrongs[i].error);
@@ -201,7 +213,9 @@ static void a_file_too_long_or_with_a_nul_is_refused(void **state)
 	(void)state;
 	assert_non_null(text);
 	memset(text, '\n', POLICY_TEXT_MAX + 1);
-	assert_int_equal(policy_text_parse("f", text, POLICY_TEXT_MAX + 1, &t, error, sizeof(error)), -EINVAL);
+	assert_int_equal(
+		policy_text_parse("f", text, POLICY_TEXT_MAX + 1, &t, error, sizeof(error)),
+		-EINVAL);
 	assert_string_equal(error, "f:1: file of 65537 bytes, expected at most 65536");
 	assert_int_equal(policy_text_parse("f", "role\0x", 6, &t, error, sizeof(error)), -EINVAL);
 	assert_string_equal(error, "f:1: a NUL byte, expected text");
@@ -229,7 +243,8 @@ static void a_short_error_buffer_is_not_overrun(void **state)
 	char error[12] = "";
 
 	(void)state;
-	assert_int_equal(policy_text_parse("t.policy", "x\n", 2, &t, error, sizeof(error)), -EINVAL);
+	assert_int_equal(policy_text_parse("t.policy", "x\n", 2, &t, error, sizeof(error)),
+			 -EINVAL);
 	assert_string_equal(error, "t.policy:1:");
 }
 

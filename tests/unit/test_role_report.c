@@ -27,7 +27,8 @@ static void a_report_comes_back_as_it_was(void **state)
 	assert_string_equal(r.process, "main");
 }
 
-/* Offsets: magic 0, version 4, pid 8, landlock 12, given up 16, old kernel 24, role 28, process 44. */
+/* Offsets: magic 0, version 4, pid 8, landlock 12, given up 16, old kernel 24, role 28, process 44.
+ */
 static void assert_wrong(uint32_t offset, uint8_t value, const char *sentence)
 {
 	uint8_t bytes[REPORT_LENGTH];
@@ -54,7 +55,8 @@ static void what_a_role_never_writes_is_refused(void **state)
 	report_encode(&example, bytes);
 	for (uint32_t len = 0; len < REPORT_LENGTH; len++)
 		assert_string_equal(report_decode(bytes, len, &r), "report has another length");
-	assert_string_equal(report_decode(bytes, REPORT_LENGTH + 1, &r), "report has another length");
+	assert_string_equal(report_decode(bytes, REPORT_LENGTH + 1, &r),
+			    "report has another length");
 }
 
 int main(void)

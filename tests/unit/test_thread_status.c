@@ -6,12 +6,13 @@
 #include "tests/unit/cmocka_all.h"
 
 /* A name may hold anything: the kernel writes a newline in it as \n, so no line can be forged. */
-static const char example[] = "Name:\tx\\nUid:\t0\t0\t0\t0\n"
-			      "Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t9 10 \n"
-			      "NStgid:\t4000\t12\n"
-			      "CapInh:\t0000000000000000\nCapPrm:\t0000014000080004\nCapEff:\t0000000000000004\n"
-			      "CapBnd:\t000001ffffffffff\nCapAmb:\t0000000000000001\n"
-			      "NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n";
+static const char example[] =
+	"Name:\tx\\nUid:\t0\t0\t0\t0\n"
+	"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t9 10 \n"
+	"NStgid:\t4000\t12\n"
+	"CapInh:\t0000000000000000\nCapPrm:\t0000014000080004\nCapEff:\t0000000000000004\n"
+	"CapBnd:\t000001ffffffffff\nCapAmb:\t0000000000000001\n"
+	"NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n";
 
 static void a_status_text_is_read(void **state)
 {
@@ -41,9 +42,12 @@ static void a_missing_line_is_named(void **state)
 		const char *line;
 		const char *sentence;
 	} cases[] = {
-		{ "\nUid:", "no four uids and gids" },	    { "\nGid:", "no four uids and gids" },
-		{ "Groups:", "no groups" },		    { "NStgid:", "no NStgid" },
-		{ "CapBnd:", "no five capability sets" },   { "NoNewPrivs:", "no NoNewPrivs or Seccomp" },
+		{ "\nUid:", "no four uids and gids" },
+		{ "\nGid:", "no four uids and gids" },
+		{ "Groups:", "no groups" },
+		{ "NStgid:", "no NStgid" },
+		{ "CapBnd:", "no five capability sets" },
+		{ "NoNewPrivs:", "no NoNewPrivs or Seccomp" },
 		{ "Seccomp:", "no NoNewPrivs or Seccomp" },
 	};
 
@@ -57,7 +61,8 @@ static void a_missing_line_is_named(void **state)
 		assert_string_equal(thread_status_parse(text, &s), cases[i].sentence);
 	}
 	/* Three ids instead of four: the next line's numbers are not taken for it. */
-	assert_string_equal(thread_status_parse("Uid:\t1\t2\t3\nGid:\t5\t6\t7\t8\n", &(struct thread_status){ 0 }),
+	assert_string_equal(thread_status_parse("Uid:\t1\t2\t3\nGid:\t5\t6\t7\t8\n",
+						&(struct thread_status){ 0 }),
 			    "no four uids and gids");
 }
 
