@@ -5,7 +5,7 @@
 # must raise an alarm. A driver's entry is prove_NAME(); its header names what it is compiled with
 # (` * SOURCES: ...`), options other than -eva-precision 3 (` * OPTIONS: ...`), and functions that must have been analysed
 # (` * FUNCTIONS: ...`).
-# Last line: `N proven, M mutants caught, F failed`.
+# Last line: `N proven, M mutants caught: N+M passed, F failed`.
 set -u
 cd "$(dirname "$0")/../.."
 command -v frama-c >/dev/null || { echo "prove: frama-c is not installed (package frama-c-base)" >&2; exit 1; }
@@ -67,5 +67,5 @@ for driver in tests/prove/prove_*.c; do
 		fi
 	done <"tests/prove/$name.mutants"
 done
-echo "$proven proven, $caught mutants caught, $failed failed"
+echo "$proven proven, $caught mutants caught: $((proven + caught)) passed, $failed failed"
 [ "$failed" = 0 ]
