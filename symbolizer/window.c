@@ -59,28 +59,41 @@ void window_clear(struct window *w, uint64_t now_real, uint64_t now_mono)
 
 bool window_nearly_full(const struct window *w)
 {
-	return w->used > w->budget / 2;
+	return w->used > w->budget / 2 || w->largest_share > w->budget / 4;
 }
 
-/* Room for `more` items; false when the budget or memory is used up. */
-static bool array_room(struct window *w, struct window_array *a, uint32_t more, size_t size)
+/* False when the budget, or the process's half of it, is used up. */
+static bool charge(struct window *w, struct window_process *p, uint64_t bytes)
 {
-	uint64_t cost = (uint64_t)more * (size + TABLE_ENTRY_COST);
+	if (bytes > w->budget - w->used)
+		return false;
+	if (p && bytes > w->budget / 2 - p->used)
+		return false;
+	w->used += bytes;
+	if (p)
+		p->used += bytes;
+	if (p && p->used > w->largest_share)
+		w->largest_share = p->used;
+	return true;
+}
+
+/* Room for `more` items. */
+static bool array_room(struct window_array *a, uint32_t more, size_t size)
+{
 	uint64_t room = a->room ? a->room : 64;
 	void *grown;
 
-	if (w->used + cost > w->budget || a->count > UINT32_MAX / 2)
-		return false;
 	while (room < (uint64_t)a->count + more)
 		room *= 2;
-	if (room > a->room) {
-		grown = realloc(a->items, room * size);
-		if (!grown)
-			return false;
-		a->items = grown;
-		a->room = (uint32_t)room;
-	}
-	w->used += cost;
+	if (room == a->room)
+		return true;
+	if (room > UINT32_MAX)
+		return false;
+	grown = realloc(a->items, room * size);
+	if (!grown)
+		return false;
+	a->items = grown;
+	a->room = (uint32_t)room;
 	return true;
 }
 
@@ -107,7 +120,9 @@ static uint32_t process_index(struct window *w, struct target *t)
 	if (index != INDEX_NONE)
 		return index;
 	index = w->processes.count;
-	if (!array_room(w, &w->processes, 1, sizeof(struct window_process)) ||
+	/* The target that it holds is its cost, too. */
+	if (!charge(w, NULL, sizeof(struct window_process) + sizeof(*t) + TABLE_ENTRY_COST) ||
+	    !array_room(&w->processes, 1, sizeof(struct window_process)) ||
 	    !index_table_add(&w->process_table, hash, index))
 		return INDEX_NONE;
 	target_hold(t);
@@ -134,7 +149,8 @@ static uint32_t mapping_index(struct window *w, uint32_t process, const struct t
 	if (index != INDEX_NONE)
 		return index;
 	index = w->mappings.count;
-	if (!array_room(w, &w->mappings, 1, sizeof(wanted)) ||
+	if (!charge(w, window_process_at(w, process), sizeof(wanted) + TABLE_ENTRY_COST) ||
+	    !array_room(&w->mappings, 1, sizeof(wanted)) ||
 	    !index_table_add(&w->mapping_table, hash, index))
 		return INDEX_NONE;
 	m->path->users++;
@@ -160,7 +176,8 @@ static uint32_t location_index(struct window *w, const struct window_location *w
 	if (index != INDEX_NONE)
 		return index;
 	index = w->locations.count;
-	if (!array_room(w, &w->locations, 1, sizeof(*wanted)) ||
+	if (!charge(w, window_process_at(w, wanted->process), sizeof(*wanted) + TABLE_ENTRY_COST) ||
+	    !array_room(&w->locations, 1, sizeof(*wanted)) ||
 	    !index_table_add(&w->location_table, hash, index))
 		return INDEX_NONE;
 	*window_location_at(w, w->locations.count++) = *wanted;
@@ -182,7 +199,7 @@ static bool stack_equal(const void *key, uint32_t index)
 	       memcmp(window_frames_at(l->w, s->first), l->frames, l->count * sizeof(uint32_t)) == 0;
 }
 
-static uint32_t stack_index(struct window *w, const uint32_t *frames, uint32_t count)
+static uint32_t stack_index(struct window *w, uint32_t process, const uint32_t *frames, uint32_t count)
 {
 	struct stack_lookup l = { w, frames, count };
 	uint64_t hash = hash_bytes(w->seed, frames, count * sizeof(*frames));
@@ -191,8 +208,10 @@ static uint32_t stack_index(struct window *w, const uint32_t *frames, uint32_t c
 	if (index != INDEX_NONE)
 		return index;
 	index = w->stacks.count;
-	if (!array_room(w, &w->stacks, 1, sizeof(struct window_stack)) ||
-	    !array_room(w, &w->frames, count, sizeof(*frames)) ||
+	if (!charge(w, window_process_at(w, process),
+		    sizeof(struct window_stack) + TABLE_ENTRY_COST + count * sizeof(*frames)) ||
+	    !array_room(&w->stacks, 1, sizeof(struct window_stack)) ||
+	    !array_room(&w->frames, count, sizeof(*frames)) ||
 	    !index_table_add(&w->stack_table, hash, index))
 		return INDEX_NONE;
 	*window_stack_at(w, w->stacks.count++) = (struct window_stack){ w->frames.count, count };
@@ -206,7 +225,9 @@ static bool entry_equal(const void *key, uint32_t index)
 	const struct lookup *l = key;
 	const struct window_entry *a = window_entry_at(l->w, index), *b = l->item;
 
-	return a->process == b->process && a->stack == b->stack && a->thread_id == b->thread_id &&
+	/* A full one is never the one: the next sample opens another. */
+	return a->samples < UINT32_MAX && a->process == b->process && a->stack == b->stack &&
+	       a->thread_id == b->thread_id &&
 	       memcmp(a->thread_name, b->thread_name, sizeof(a->thread_name)) == 0;
 }
 
@@ -219,12 +240,13 @@ static bool count_entry(struct window *w, const struct window_entry *wanted)
 				   wanted->thread_name, sizeof(wanted->thread_name));
 	uint32_t index = index_table_find(&w->entry_table, hash, entry_equal, &l);
 
-	if (index != INDEX_NONE && window_entry_at(w, index)->samples < UINT32_MAX) {
+	if (index != INDEX_NONE) {
 		window_entry_at(w, index)->samples++;
 		return true;
 	}
 	index = w->entries.count;
-	if (!array_room(w, &w->entries, 1, sizeof(*wanted)) ||
+	if (!charge(w, window_process_at(w, wanted->process), sizeof(*wanted) + TABLE_ENTRY_COST) ||
+	    !array_room(&w->entries, 1, sizeof(*wanted)) ||
 	    !index_table_add(&w->entry_table, hash, index))
 		return false;
 	*window_entry_at(w, w->entries.count++) = *wanted;
@@ -324,7 +346,7 @@ bool window_add(struct window *w, struct target *t, const struct sample_record *
 	build_stack(&b, t, s, frames);
 	if (b.full)
 		return false;
-	wanted.stack = stack_index(w, b.frames, b.count);
+	wanted.stack = stack_index(w, b.process, b.frames, b.count);
 	memcpy(wanted.thread_name, s->comm, sizeof(wanted.thread_name));
 	if (wanted.stack == INDEX_NONE || !count_entry(w, &wanted))
 		return false;

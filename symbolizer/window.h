@@ -64,6 +64,7 @@ struct window_entry {
 
 struct window_process {
 	struct target *target; /* held */
+	uint64_t used;         /* bytes of its share of the budget */
 	uint64_t samples;
 	uint64_t last_time; /* of its last sample, for mappings that came late */
 };
@@ -76,8 +77,9 @@ struct window_array {
 };
 
 struct window {
-	uint64_t budget; /* bytes for everything below */
+	uint64_t budget; /* bytes of the items below; arrays and tables grow by doubling, so that up to twice is taken */
 	uint64_t used;
+	uint64_t largest_share; /* bytes that one process has used */
 	uint64_t seed;
 	uint64_t start_time; /* ns since 1970 */
 	uint64_t start_mono; /* CLOCK_MONOTONIC ns */
@@ -97,7 +99,7 @@ struct window {
 	struct index_table entry_table;
 };
 
-/* An empty window of at most `budget` bytes. NULL when out of memory. */
+/* An empty window. One process may use half of the budget, so that it cannot crowd out the others. NULL when out of memory. */
 struct window *window_new(uint64_t budget, uint64_t now_real, uint64_t now_mono);
 void window_free(struct window *w);
 
@@ -111,7 +113,7 @@ void window_clear(struct window *w, uint64_t now_real, uint64_t now_mono);
 bool window_add(struct window *w, struct target *t, const struct sample_record *s,
 		const uint8_t *frames);
 
-/* Half the budget is used: time to close it early. */
+/* Half the budget is used, or half of what one process may use: time to close it early. */
 bool window_nearly_full(const struct window *w);
 
 /* Looks once more for the mappings of locations that had none when they came. */
