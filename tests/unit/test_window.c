@@ -421,6 +421,24 @@ static void address_zero_is_an_address(void **state)
 	expect_frame(b, 1, WINDOW_UNMAPPED, UINT64_MAX);
 }
 
+static void cleared_window_is_as_new(void **state)
+{
+	struct bench *b = *state;
+
+	known_with_mapping(b, 0x1000, 0x2000);
+	b->frames[0] = 0x1000;
+	add(b, 0, 1);
+	b->window->account.received = 1;
+	window_clear(b->window, 2000, 20);
+	assert_int_equal(counted(b->window), 0);
+	assert_int_equal(b->window->used, 0);
+	assert_int_equal(b->window->account.received, 0);
+	assert_int_equal(b->window->start_time, 2000);
+	assert_int_equal(b->window->budget, BUDGET);
+	assert_true(add(b, 0, 1));
+	assert_int_equal(counted(b->window), 1);
+}
+
 /* ---- bounds
  * ---------------------------------------------------------------------------------------- */
 
