@@ -20,8 +20,7 @@ struct audit_host {
 uint32_t audit_compare(const struct policy *p, const struct audit_process *a,
 		       const struct audit_host *h, FILE *out);
 
-/* Names of a set of capabilities, "none" for the empty one; `text` is at least AUDIT_SET_MAX bytes.
- */
+/* Names of a set of capabilities, or "none"; `text` has at least AUDIT_SET_MAX bytes. */
 #define AUDIT_SET_MAX 1024
 const char *audit_set_text(uint64_t set, char *text);
 

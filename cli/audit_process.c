@@ -177,8 +177,7 @@ static int read_facts(struct audit_process *a)
 	error = read_limits(a->pid, a->limits);
 	if (!error)
 		error = read_threads(a);
-	/* The closed files of a process that may not be dumped belong to root, whoever it runs as.
-	 */
+	/* What others may not read of a process that cannot be dumped belongs to root. */
 	a->dumpable = st.st_uid != 0;
 	return error ? error : audit_descriptors_read(a->pid, &a->descriptors);
 }

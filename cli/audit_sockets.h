@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit_sockets: names the sockets among a process's descriptors, from the tables in /proc/PID/net.
- */
+/* audit_sockets: names the sockets among a process's descriptors, by /proc/PID/net. */
 #ifndef BELFRY_CLI_AUDIT_SOCKETS_H
 #define BELFRY_CLI_AUDIT_SOCKETS_H
 

@@ -237,6 +237,15 @@ int confine_no_new_privileges(void)
 	return -EPERM;
 }
 
+static void name_kept(const struct policy *p)
+{
+	for (uint32_t i = 0; i < p->capability_count; i++)
+		if (strcmp(p->capability_lines[i].phase, "old-kernel") == 0)
+			log_warn("old_kernel",
+				 "CAP_%s stays for good: %s (belfry audit says so as well)",
+				 p->capability_lines[i].name, p->capability_lines[i].reason);
+}
+
 int confine_drop_capabilities(const struct policy *p, uint64_t given_up, bool old_kernel)
 {
 	uint64_t wanted = p->capabilities[POLICY_PHASE_STEADY] & ~given_up;
@@ -257,11 +266,8 @@ int confine_drop_capabilities(const struct policy *p, uint64_t given_up, bool ol
 		error = name_missing(p, wanted & ~s.permitted, true);
 	if (error)
 		return error;
-	if (old_kernel && p->capabilities_old_kernel)
-		log_warn("old_kernel",
-			 "kernel before 5.19: capabilities 0x%" PRIx64
-			 " stay for good, see belfry audit",
-			 p->capabilities_old_kernel);
+	if (old_kernel)
+		name_kept(p);
 	wanted &= s.permitted;
 	/* Fails without CAP_SETPCAP, as in a unit; confine_become() has checked what is left. */
 	empty_bounding_set();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* constants: the names that a policy's conditions may use, so that no line carries a bare number.
- */
+/* constants: names that a policy's conditions may use, so that no line carries a bare number. */
 #ifndef BELFRY_POLICY_CONSTANTS_H
 #define BELFRY_POLICY_CONSTANTS_H
 

@@ -33,8 +33,7 @@ struct parser {
 /* Writes "FILE:LINE: ..." as the error; returns -EINVAL. */
 int parser_fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Word `i` of the line, "" where there is none. It is the policy's own memory: nothing is copied.
- */
+/* Word `i` of the line, "" where there is none. It is the policy's own memory. */
 const char *parser_word(const struct parser *p, unsigned int i);
 
 /* Each returns 0, or -EINVAL with the error set. */

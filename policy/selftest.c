@@ -253,8 +253,7 @@ static long try_x32(void)
 	return syscall(0x40000000 | SYS_getpid);
 }
 
-/* getpid of the 32-bit table. Without 32-bit support in the kernel, the instruction itself faults.
- */
+/* getpid of the 32-bit table. In a kernel without 32-bit calls the instruction itself faults. */
 static long try_int80(void)
 {
 	long result;
