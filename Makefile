@@ -60,6 +60,11 @@ ARCHIVES  := $(MODULES:%=$(B)/lib%.a)
 BINARIES  := $(ROLES:%=$(B)/belfry-%) $(B)/belfry
 SKELETON  := $(G)/sampler.skel.h
 
+# Say what is done only when asked to: make V=1.
+ifndef V
+.SILENT:
+endif
+
 .PHONY: all clean
 all: $(BINARIES) belfry $(PAGES)
 
