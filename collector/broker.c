@@ -9,7 +9,7 @@
 #include "collector/clock.h"
 #include "collector/file_link.h"
 #include "collector/file_table.h"
-#include "collector/log_limit.h"
+#include "ipc/log_limit.h"
 #include "collector/open_mapped.h"
 #include "ipc/log.h"
 

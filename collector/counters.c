@@ -40,7 +40,8 @@ void counters_collect(const struct counters_sources *from, struct counters_recor
 	out->value[COLLECTOR_FILES_REFUSED] = files->refused;
 	out->value[COLLECTOR_FILES_FAILED] = files->failed;
 	out->value[COLLECTOR_FILES_DEFERRED] = files->deferred;
-	out->value[COLLECTOR_PEER_REFUSED] = files->peer_refused;
+	out->value[COLLECTOR_PEER_REFUSED] =
+		files->peer_refused + stream_peers_refused(from->stream);
 	out->value[COLLECTOR_SIDEBAND_LOST] = sideband->lost;
 	out->value[COLLECTOR_SIDEBAND_BAD] = sideband->bad;
 	out->value[COLLECTOR_PROCESSES] = processes->known;

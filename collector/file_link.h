@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "collector/log_limit.h"
+#include "ipc/log_limit.h"
 #include "ipc/file_channel.h"
 
 struct file_link {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collector/clock.h"
 #include "collector/process_state.h"
 #include "ipc/file_channel.h"
 #include "ipc/log.h"

@@ -8,7 +8,7 @@
 
 #include "collector/cgroup_names.h"
 #include "collector/event_queue.h"
-#include "collector/log_limit.h"
+#include "ipc/log_limit.h"
 #include "collector/mapped_names.h"
 #include "collector/mapping_set.h"
 #include "collector/process_table.h"

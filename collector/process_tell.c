@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "collector/clock.h"
 #include "collector/process_state.h"
 
 #define RESOLVE_AGAIN_NS NSEC_PER_SEC

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collector/clock.h"
 #include "collector/process_state.h"
 
 /* Samples are older than this only when the host has stood still: what happened before can be

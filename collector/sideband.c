@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "collector/log_limit.h"
+#include "ipc/log_limit.h"
 #include "collector/perf_ring.h"
 #include "collector/sideband_record.h"
 #include "ipc/log.h"

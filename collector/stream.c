@@ -24,8 +24,8 @@ struct batch {
 struct stream {
 	struct stream_options options;
 	struct message_channel *channel; /* NULL until attached */
-	struct batch *current;	     /* under construction, never NULL */
-	struct batch *oldest;	     /* queue of full batches */
+	struct batch *current;		 /* under construction, never NULL */
+	struct batch *oldest;		 /* queue of full batches */
 	struct batch *newest;
 	uint32_t queued;
 	uint64_t queued_samples;
@@ -242,6 +242,11 @@ uint64_t stream_held(const struct stream *s)
 uint64_t stream_dropped(const struct stream *s)
 {
 	return s->dropped;
+}
+
+uint64_t stream_peers_refused(const struct stream *s)
+{
+	return s->channel ? message_channel_counters(s->channel)->peers_refused : 0;
 }
 
 void stream_abandon(struct stream *s)

@@ -23,7 +23,7 @@ struct stream_options {
 
 int stream_new(struct stream **out, const struct stream_options *o);
 
-/* The channel is opened late (it starts threads) and given to the stream then. */
+/* The channel is opened late, when the role is confined, and given to the stream then. */
 void stream_attach(struct stream *s, struct message_channel *channel);
 
 void stream_add_sample(struct stream *s, const struct sample_record *h, const void *frames);
@@ -57,6 +57,9 @@ bool stream_take_announcements_lost(struct stream *s);
 uint64_t stream_sent(const struct stream *s);	 /* samples handed to the channel */
 uint64_t stream_held(const struct stream *s);	 /* samples waiting here */
 uint64_t stream_dropped(const struct stream *s); /* samples dropped for lack of room */
+
+uint64_t stream_peers_refused(
+	const struct stream *s); /* ends of the channel that were not the symbolizer's */
 
 /* Gives up everything that waits, records under construction included; counts its samples as
  * dropped. For the end of the stream. */

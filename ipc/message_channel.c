@@ -11,16 +11,20 @@
 #include <unistd.h>
 
 #include "ipc/builder.h"
+#include "ipc/log.h"
+#include "ipc/log_limit.h"
 #include "ipc/message_piece.h"
 #include "ipc/seqpacket.h"
 
 #define RETRY_FIRST_MS 50
-#define RETRY_LAST_MS 1000
-#define PACKET_MAX (MESSAGE_HEADER_LEN + MESSAGE_PIECE_MAX)
+#define RETRY_LAST_MS  1000
+#define PACKET_MAX     (MESSAGE_HEADER_LEN + MESSAGE_PIECE_MAX)
 
 struct message_channel {
 	struct message_channel_options options;
 	struct message_channel_counters counters;
+	struct log_limit refusal_said;
+	struct log_limit broken_said;
 	int epoll;
 	int listener; /* -1 at the end that connects */
 	int timer;    /* -1 at the end that listens */
@@ -36,7 +40,7 @@ struct message_channel {
 	uint8_t packet[PACKET_MAX];
 };
 
-/* ---- connecting ------------------------------------------------------------------------------------ */
+/* ---- connecting ---- */
 
 static int watch(struct message_channel *c, int fd, uint32_t events)
 {
@@ -48,7 +52,8 @@ static int watch(struct message_channel *c, int fd, uint32_t events)
 static void retry_later(struct message_channel *c)
 {
 	struct itimerspec when = {
-		.it_value = { .tv_sec = c->retry_ms / 1000, .tv_nsec = c->retry_ms % 1000 * 1000000L },
+		.it_value = { .tv_sec = c->retry_ms / 1000,
+			      .tv_nsec = c->retry_ms % 1000 * 1000000L },
 	};
 
 	if (c->timer < 0)
@@ -68,6 +73,25 @@ static void disconnect(struct message_channel *c)
 	retry_later(c);
 }
 
+static void refuse(struct message_channel *c, int fd, const char *why)
+{
+	c->counters.peers_refused++;
+	if (log_limit_passes(&c->refusal_said))
+		log_warn("channel_peer_refused", "%s: %s: connection closed (%llu so far)",
+			 c->options.path, why, (unsigned long long)c->counters.peers_refused);
+	close(fd);
+}
+
+static void break_off(struct message_channel *c)
+{
+	c->counters.rules_broken++;
+	if (log_limit_passes(&c->broken_said))
+		log_warn("channel_rule_broken",
+			 "%s: a packet broke the rules: connection closed (%llu so far)",
+			 c->options.path, (unsigned long long)c->counters.rules_broken);
+	disconnect(c);
+}
+
 /* Takes a fresh connection over, or closes it. */
 static void take_peer(struct message_channel *c, int fd)
 {
@@ -75,8 +99,7 @@ static void take_peer(struct message_channel *c, int fd)
 	pid_t pid;
 
 	if (seqpacket_peer(fd, &uid, &pid) != 0 || uid != c->options.peer_uid) {
-		c->counters.peers_refused++;
-		close(fd);
+		refuse(c, fd, "the other end does not run as the user it should");
 		retry_later(c);
 		return;
 	}
@@ -106,8 +129,7 @@ static void accept_peer(struct message_channel *c)
 	if (c->peer >= 0 && peer_is_gone(c))
 		disconnect(c);
 	if (c->peer >= 0) {
-		c->counters.peers_refused++;
-		close(fd);
+		refuse(c, fd, "there is a peer already");
 		return;
 	}
 	take_peer(c, fd);
@@ -118,7 +140,8 @@ static void connect_peer(struct message_channel *c)
 	uint64_t expirations;
 	int fd;
 
-	if (read(c->timer, &expirations, sizeof(expirations)) != sizeof(expirations) || c->peer >= 0)
+	if (read(c->timer, &expirations, sizeof(expirations)) != sizeof(expirations) ||
+	    c->peer >= 0)
 		return;
 	fd = seqpacket_connect(c->options.path);
 	if (fd >= 0)
@@ -208,15 +231,18 @@ const struct message_channel_counters *message_channel_counters(const struct mes
 	return &c->counters;
 }
 
-/* ---- sending --------------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
-/* Sends the piece at `offset`. Returns how many bytes of the message went, 0 when it is not the time, -1 when the peer is gone. */
-static ssize_t send_piece(struct message_channel *c, const uint8_t *message, size_t len, size_t offset)
+/* Sends the piece at `offset`. Returns how many bytes of the message went, 0 when it is not the
+ * time, -1 when the peer is gone. */
+static ssize_t send_piece(struct message_channel *c, const uint8_t *message, size_t len,
+			  size_t offset)
 {
 	uint8_t header[MESSAGE_HEADER_LEN];
 	struct builder b = builder_over(header, sizeof(header));
 	size_t piece = len - offset < MESSAGE_PIECE_MAX ? len - offset : MESSAGE_PIECE_MAX;
-	struct iovec parts[2] = { { header, sizeof(header) }, { (void *)(uintptr_t)(message + offset), piece } };
+	struct iovec parts[2] = { { header, sizeof(header) },
+				  { (void *)(uintptr_t)(message + offset), piece } };
 	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
 
 	builder_u32(&b, (uint32_t)len);
@@ -273,7 +299,7 @@ int message_channel_send(struct message_channel *c, const void *data, size_t len
 		return 0;
 	if (sent == 0)
 		return -EAGAIN;
-	/* Some of it has gone: the rest follows when there is room, or all of it to another peer. */
+	/* Some of it has gone: the rest follows when there is room, or all of it to another. */
 	c->message = malloc(len);
 	if (!c->message) {
 		disconnect(c);
@@ -286,7 +312,7 @@ int message_channel_send(struct message_channel *c, const void *data, size_t len
 	return 0;
 }
 
-/* ---- receiving ------------------------------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 int message_channel_receive(struct message_channel *c, const uint8_t **data, size_t *len)
 {
@@ -301,14 +327,13 @@ int message_channel_receive(struct message_channel *c, const uint8_t **data, siz
 			disconnect(c);
 			return 0;
 		}
-		progress = got < 0 ? MESSAGE_BROKEN :
-				     message_assembly_add(&c->assembly, c->packet, (uint32_t)got, data, len);
+		progress = got < 0 ? MESSAGE_BROKEN
+				   : message_assembly_add(&c->assembly, c->packet, (uint32_t)got,
+							  data, len);
 		if (progress == MESSAGE_WHOLE)
 			return 1;
-		if (progress == MESSAGE_BROKEN) {
-			c->counters.rules_broken++;
-			disconnect(c);
-		}
+		if (progress == MESSAGE_BROKEN)
+			break_off(c);
 	}
 	return 0;
 }

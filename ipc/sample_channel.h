@@ -18,13 +18,13 @@
 #include "ipc/cursor.h"
 
 #define SAMPLE_CHANNEL_VERSION 1
-#define BATCH_MAGIC 0x48435442u /* "BTCH" */
-#define BATCH_MAX (64 * 1024)   /* bytes of one message, header included */
-#define BATCH_HEADER_LEN 48
+#define BATCH_MAGIC	       0x48435442u /* "BTCH" */
+#define BATCH_MAX	       (64 * 1024) /* bytes of one message, header included */
+#define BATCH_HEADER_LEN       48
 
-#define RECORD_PATH_MAX 4096   /* bytes of a path; a longer one is cut */
-#define RECORD_CGROUP_MAX 4096 /* bytes of /proc/PID/cgroup; a longer one is cut */
-#define RECORD_MAX (16 * 1024) /* bytes of one record, its header included */
+#define RECORD_PATH_MAX	  4096	      /* bytes of a path; a longer one is cut */
+#define RECORD_CGROUP_MAX 4096	      /* bytes of /proc/PID/cgroup; a longer one is cut */
+#define RECORD_MAX	  (16 * 1024) /* bytes of one record, its header included */
 #define RECORD_HEADER_LEN 8
 
 struct batch_header {
@@ -33,7 +33,8 @@ struct batch_header {
 	uint64_t first_sample; /* samples sent in earlier batches of this stream */
 	uint32_t samples;      /* SAMPLE records in this batch */
 	uint32_t records;      /* records in this batch */
-	uint32_t frequency;    /* samples a second and CPU that the perf events really run at; never 0 */
+	uint32_t frequency; /* samples a second and CPU that the perf events really run at; never 0
+			     */
 };
 
 enum record_type {
@@ -48,12 +49,12 @@ enum record_type {
 
 enum process_reason {
 	PROCESS_SEEN = 1, /* announced because a sample needs it; its mappings follow */
-	PROCESS_EXEC,     /* replaced its program: forget the mappings before `time` */
+	PROCESS_EXEC,	  /* replaced its program: forget the mappings before `time` */
 	PROCESS_REASONS
 };
 
 struct process_record {
-	uint64_t time;       /* CLOCK_MONOTONIC ns; state is valid from here on, 0 = from its start */
+	uint64_t time; /* CLOCK_MONOTONIC ns; state is valid from here on, 0 = from its start */
 	uint64_t start_time; /* CLOCK_BOOTTIME ns; with tgid the identity of the process */
 	uint64_t cgroup_id;
 	uint32_t tgid;
@@ -75,14 +76,14 @@ enum mapping_kind {
 };
 
 struct mapping_record {
-	uint64_t time;       /* CLOCK_MONOTONIC ns from which it is valid, 0 = from the start */
+	uint64_t time;	     /* CLOCK_MONOTONIC ns from which it is valid, 0 = from the start */
 	uint64_t start_time; /* of the process */
-	uint64_t start;      /* address range [start, end) */
+	uint64_t start;	     /* address range [start, end) */
 	uint64_t end;
-	uint64_t offset;     /* file offset of start, bytes */
-	uint64_t file_id;    /* of the file channel; 0 = none */
+	uint64_t offset;  /* file offset of start, bytes */
+	uint64_t file_id; /* of the file channel; 0 = none */
 	uint32_t tgid;
-	uint32_t kind;       /* enum mapping_kind */
+	uint32_t kind; /* enum mapping_kind */
 	uint16_t path_len;
 	const uint8_t *path; /* as the kernel showed it, foreign bytes, not owned */
 };
@@ -95,25 +96,28 @@ struct exit_record {
 
 /* What the collector has counted since its stream began. */
 enum collector_counter {
-	COLLECTOR_TAKEN = 0,   /* SAMPLER_TAKEN */
-	COLLECTOR_RING_FULL,   /* SAMPLER_RING_FULL: lost in the kernel */
-	COLLECTOR_QUEUE_FULL,  /* samples dropped since the symbolizer was slow or away */
-	COLLECTOR_INVALID,     /* ring records whose layout was wrong */
-	COLLECTOR_SENT,        /* samples handed to the channel (first_sample + samples of the last batch) */
-	COLLECTOR_HELD,        /* samples still inside the collector */
-	COLLECTOR_EVENTS,      /* SAMPLER_EVENTS */
+	COLLECTOR_TAKEN = 0,  /* SAMPLER_TAKEN */
+	COLLECTOR_RING_FULL,  /* SAMPLER_RING_FULL: lost in the kernel */
+	COLLECTOR_QUEUE_FULL, /* samples dropped since the symbolizer was slow or away */
+	COLLECTOR_INVALID,    /* ring records whose layout was wrong */
+	COLLECTOR_SENT, /* samples handed to the channel (first_sample + samples of the last batch)
+			 */
+	COLLECTOR_HELD, /* samples still inside the collector */
+	COLLECTOR_EVENTS, /* SAMPLER_EVENTS */
 	COLLECTOR_IDLE,
 	COLLECTOR_AGENT,
 	COLLECTOR_FILTERED,
-	COLLECTOR_FILES_SENT,      /* file descriptors passed on */
-	COLLECTOR_FILES_REFUSED,   /* not a regular file, other file than expected, FUSE or network */
-	COLLECTOR_FILES_FAILED,    /* could not be opened (gone, permission) */
-	COLLECTOR_FILES_DEFERRED,  /* queue to the symbolizer full: tried again at next sight */
-	COLLECTOR_SIDEBAND_LOST,   /* side-band records that the kernel reports as lost */
-	COLLECTOR_SIDEBAND_BAD,    /* side-band records whose layout was wrong */
-	COLLECTOR_PROCESSES,       /* processes known now */
-	COLLECTOR_PROCESSES_GONE,  /* first seen after they had exited: mappings from side-band events alone */
-	COLLECTOR_PEER_REFUSED,    /* messages of the symbolizer that broke a rule (connection closed) */
+	COLLECTOR_FILES_SENT,	 /* file descriptors passed on */
+	COLLECTOR_FILES_REFUSED, /* not a regular file, other file than expected, FUSE or network */
+	COLLECTOR_FILES_FAILED,	 /* could not be opened (gone, permission) */
+	COLLECTOR_FILES_DEFERRED, /* queue to the symbolizer full: tried again at next sight */
+	COLLECTOR_SIDEBAND_LOST,  /* side-band records that the kernel reports as lost */
+	COLLECTOR_SIDEBAND_BAD,	  /* side-band records whose layout was wrong */
+	COLLECTOR_PROCESSES,	  /* processes known now */
+	COLLECTOR_PROCESSES_GONE, /* first seen after they had exited: mappings from side-band
+				     events alone */
+	COLLECTOR_PEER_REFUSED,	  /* ends of a channel of another user, messages that broke a rule:
+				     connection closed */
 	COLLECTOR_COUNTERS
 };
 
@@ -127,7 +131,8 @@ struct record {
 	union {
 		struct {
 			struct sample_record header;
-			const uint8_t *frames; /* 8 * (kernel_frames + user_frames) bytes, unaligned, LE */
+			const uint8_t *
+				frames; /* 8 * (kernel_frames + user_frames) bytes, unaligned, LE */
 		} sample;
 		struct process_record process;
 		struct mapping_record mapping;

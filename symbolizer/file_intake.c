@@ -25,7 +25,9 @@ static void disconnect(struct file_intake *f, const char *why)
 {
 	if (why) {
 		f->counters.rules_broken++;
-		log_warn("files_peer", "file channel closed: %s", why);
+		if (log_limit_passes(&f->broken_said))
+			log_warn("files_peer", "file channel closed: %s (%llu so far)", why,
+				 (unsigned long long)f->counters.rules_broken);
 	}
 	close(f->connection);
 	f->connection = -1;
@@ -40,8 +42,10 @@ void file_intake_accept(struct file_intake *f)
 	if (fd < 0)
 		return;
 	if (seqpacket_peer(fd, &uid, &pid) != 0 || uid != f->collector_uid || f->connection >= 0) {
-		if (f->counters.peers_refused++ == 0)
-			log_warn("files_peer_refused", "a peer on the file channel was refused: it is not the collector, or a second one");
+		f->counters.peers_refused++;
+		if (log_limit_passes(&f->refusal_said))
+			log_warn("files_peer_refused", "a peer on the file channel was refused: it "
+						       "is not the collector, or a second one");
 		close(fd);
 		return;
 	}
@@ -84,7 +88,8 @@ static void take_opened(struct file_intake *f, const struct file_message *m, int
 	done.result = symbols_add_file(f->symbols, &keyed, fd);
 
 	f->counters.files++;
-	/* At most FILES_IN_FLIGHT_MAX are under way, which fit the socket's buffer: a peer that does not read is not ours. */
+	/* At most FILES_IN_FLIGHT_MAX are under way, which fit the socket's buffer: a peer that
+	 * does not read is not ours. */
 	if (answer(f, &done) != 0)
 		disconnect(f, "the collector does not read");
 }
@@ -97,15 +102,17 @@ static void take_kallsyms(struct file_intake *f, int fd)
 		log_warn("kallsyms_bad", "/proc/kallsyms: %s", wrong);
 	else if (kernel_symbols_restricted(f->kernel))
 		log_warn("kallsyms_restricted",
-			 "/proc/kallsyms shows no addresses (kptr_restrict, or the collector lacks CAP_SYSLOG): kernel frames have no names");
+			 "/proc/kallsyms shows no addresses (kptr_restrict, or the collector lacks "
+			 "CAP_SYSLOG): kernel frames have no names");
 	close(fd);
 }
 
 static void take_packet(struct file_intake *f, const uint8_t *packet, uint32_t len, int fd)
 {
 	struct file_message m;
-	const char *wrong = file_message_decode(file_rules_to_symbolizer, file_rules_to_symbolizer_count,
-						f->phase, packet, len, fd >= 0, &m);
+	const char *wrong =
+		file_message_decode(file_rules_to_symbolizer, file_rules_to_symbolizer_count,
+				    f->phase, packet, len, fd >= 0, &m);
 
 	if (wrong) {
 		if (fd >= 0)
@@ -142,7 +149,10 @@ void file_intake_receive(struct file_intake *f)
 		if (len > 0)
 			take_packet(f, packet, (uint32_t)len, fd);
 		else
-			disconnect(f, len == -EMSGSIZE ? "a packet is too long or carries too many descriptors" : NULL);
+			disconnect(f,
+				   len == -EMSGSIZE
+					   ? "a packet is too long or carries too many descriptors"
+					   : NULL);
 	}
 }
 
@@ -150,7 +160,8 @@ void file_intake_want(struct file_intake *f)
 {
 	while (f->connection >= 0 && f->phase == FILE_PHASE_OPEN) {
 		uint64_t key = symbols_next_missing(f->symbols);
-		struct file_message want = { .type = FILE_WANT, .file_id = file_key_id(f->stream_id, key) };
+		struct file_message want = { .type = FILE_WANT,
+					     .file_id = file_key_id(f->stream_id, key) };
 		int error;
 
 		if (!key)

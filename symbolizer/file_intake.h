@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_intake: the symbolizer's end of the file channel. One collector at a time, known by its uid; each packet is checked against the
- * channel's rules; whoever breaks one is disconnected and counted.
+ * file_intake: the symbolizer's end of the file channel. One collector at a time, known by its uid;
+ * each packet is checked against the channel's rules; whoever breaks one is disconnected and
+ * counted.
  */
 #ifndef BELFRY_SYMBOLIZER_FILE_INTAKE_H
 #define BELFRY_SYMBOLIZER_FILE_INTAKE_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ipc/log_limit.h"
 #include "symbolizer/kernel_symbols.h"
 #include "symbolizer/symbols.h"
 
@@ -25,10 +27,12 @@ struct file_intake {
 	struct kernel_symbols *kernel;
 	uid_t collector_uid;
 	int listener;
-	int connection; /* -1 = none */
-	uint32_t phase; /* FILE_PHASE_* of the connection */
+	int connection;	    /* -1 = none */
+	uint32_t phase;	    /* FILE_PHASE_* of the connection */
 	uint64_t stream_id; /* of the collector whose files we hold */
 	struct file_intake_counters counters;
+	struct log_limit refusal_said;
+	struct log_limit broken_said;
 };
 
 /* Listens at `path`. Returns 0 or -errno. */

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log_limit: lets a message of one kind pass once a minute, since a hostile process can cause it at
  * will. Counters tell the rest. */
-#ifndef BELFRY_COLLECTOR_LOG_LIMIT_H
-#define BELFRY_COLLECTOR_LOG_LIMIT_H
+#ifndef BELFRY_IPC_LOG_LIMIT_H
+#define BELFRY_IPC_LOG_LIMIT_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <time.h>
 
-#include "collector/clock.h"
-
-#define LOG_LIMIT_NS (60 * NSEC_PER_SEC)
+#define LOG_LIMIT_SECONDS 60
 
 struct log_limit {
-	uint64_t next_ns; /* CLOCK_MONOTONIC */
+	time_t next; /* CLOCK_MONOTONIC */
 };
 
 static inline bool log_limit_passes(struct log_limit *l)
 {
-	uint64_t now = clock_ns();
+	struct timespec now;
 
-	if (now < l->next_ns)
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec < l->next)
 		return false;
-	l->next_ns = now + LOG_LIMIT_NS;
+	l->next = now.tv_sec + LOG_LIMIT_SECONDS;
 	return true;
 }
 
