@@ -11,6 +11,7 @@
 #define FIRST_OUTPUT (16 * 1024)
 #define GZIP_WINDOW (15 + 16)   /* zlib: largest window, gzip framing */
 #define GZIP_LEVEL 1            /* a profile's size hardly depends on it, the time does */
+#define TEXT_MAX (32u << 20)    /* bytes of all strings: names compress well, so that the limit on the output does not bound them */
 #define MESSAGE_MAX 64          /* a message of numbers only, as encoded here */
 
 /* Field numbers of profile.proto. */
@@ -234,8 +235,12 @@ static uint32_t string_id(struct pprof_encoder *p, const char *text)
 	uint64_t hash = hash_bytes(p->seed, text, key.len);
 	uint32_t found = index_table_find(&p->string_table, hash, string_equal, &key);
 
-	if (found != INDEX_NONE || p->result != PPROF_DONE)
+	if (found != INDEX_NONE)
 		return found;
+	if (key.len > TEXT_MAX - p->text_len)
+		give_up(p, PPROF_TOO_LARGE);
+	if (p->result != PPROF_DONE)
+		return 0;
 	if (!make_room(p, (void **)&p->strings, p->string_count + 1, &p->string_room,
 		       sizeof(*p->strings)) ||
 	    !make_room(p, (void **)&p->text, p->text_len + key.len, &p->text_room, 1))
