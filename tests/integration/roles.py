@@ -15,6 +15,27 @@ from belfry import BUILD, Case, status, wait_for
 
 COLLECTOR, SYMBOLIZER, UPLOADER, STRANGER, GROUP = 61301, 61302, 61303, 61309, 61300
 
+
+def killed_after(action):
+    """Runs the action in a process of its own, which is killed right after it: the kernel closes what it held."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            action()
+            os.write(w, b"x")
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    os.close(w)
+    try:
+        return os.read(r, 1) == b"x"
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(r)
+
+
 def evil_packets():
     """What breaks the rules of ipc/message_channel.h: (name, packets)."""
     def piece(total, offset, data):
@@ -123,6 +144,7 @@ class RoleCase(Case):
         self.assertTrue(self.closed_by_role(s), "closes at a descriptor")
         s.close()
         self.alive()
+        self.assertIn("id=channel_rule_broken", self.said())
         self.memory_is_bounded()
 
 

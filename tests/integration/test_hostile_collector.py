@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The symbolizer against a collector that has been taken over, and against files that are traps."""
 import os
+import random
 import socket
 import struct
 import subprocess
@@ -11,7 +12,7 @@ import unittest
 import channels as ch
 import pprof
 from belfry import wait_for, workload
-from roles import COLLECTOR, GROUP, STRANGER, SYMBOLIZER, UPLOADER, RoleCase
+from roles import COLLECTOR, GROUP, STRANGER, SYMBOLIZER, UPLOADER, RoleCase, evil_packets, killed_after
 
 STREAM = 77
 
@@ -227,18 +228,50 @@ class HostileCollector(RoleCase):
         except OSError:
             pass
         self.assertTrue(self.closed_by_role(s))
-        s = self.samples(uid=STRANGER)
-        try:
-            s.send(b"\4\0\0\0\0\0\0\0abcd")
-        except OSError:
-            pass
-        self.assertTrue(self.closed_by_role(s))
-        self.still_works()
+        for uid in (STRANGER, UPLOADER):
+            s = self.samples(uid=uid)
+            try:
+                ch.message_send(s, ch.batch([ch.process(), ch.sample()], stream=STREAM))
+            except OSError:
+                pass
+            self.assertTrue(self.closed_by_role(s))
+        self.assertIn("id=files_peer_refused", self.said())
+        self.assertIn("id=channel_peer_refused", self.said())
+        for kind, a, labels, _ in self.still_works():
+            self.assertLessEqual(a["received"], 2, "of a stranger's samples none was taken")
 
     # -- the sample channel ----------------------------------------------------------------
 
     def test_pieces_that_lie(self):
         self.evil_pieces(self.samples)
+        self.still_works()
+
+    def test_second_collector_waits_until_the_first_is_gone(self):
+        first = self.pusher()
+        self.push(first, [ch.process()])
+        s = self.samples()
+        self.assertTrue(self.closed_by_role(s))
+        self.assertIn("id=channel_peer_refused", self.said())
+        self.still_works(first)
+        first.close()
+        self.still_works(self.samples())
+
+    def test_collector_that_says_nothing(self):
+        silent = self.samples()
+        time.sleep(2)
+        self.alive()
+        silent.close()
+        self.still_works()
+
+    def test_collector_killed_in_the_middle(self):
+        def half():
+            s = ch.connect(self.path("samples.sock"), COLLECTOR, GROUP)
+            ch.message_send(s, ch.batch([ch.process(), ch.sample()], stream=5))
+            s.send(struct.pack("<II", ch.BATCH_MAX, 0))
+
+        for _ in range(20):
+            self.assertTrue(killed_after(half))
+        self.alive()
         self.still_works()
 
     def test_two_hundred_connections(self):
@@ -352,6 +385,63 @@ class HostileCollector(RoleCase):
         u.close()
         time.sleep(0.5)
         self.still_works(s)
+
+    # -- the profile channel ---------------------------------------------------------------
+
+    def test_uploader_that_talks_back(self):
+        """The symbolizer only sends on this channel: whatever is said to it costs nothing."""
+        s = self.pusher()
+        fd = os.open("/dev/null", os.O_RDONLY)
+        self.addCleanup(os.close, fd)
+        for i, (name, packets) in enumerate([*evil_packets(), ("flood", [b"x" * 32768] * 2000)]):
+            with self.subTest(name):
+                self.push(s, [ch.process(), ch.sample(time=i)])
+                u = self.uploader()
+                u.settimeout(0.2)
+                try:
+                    socket.send_fds(u, [b"abcd"], [fd])
+                    for p in packets:
+                        u.send(p)
+                except OSError:
+                    pass
+                u.close()
+                self.alive()
+        self.still_works(s)
+        self.memory_is_bounded()
+
+    def test_stranger_gets_no_profile(self):
+        s = self.pusher()
+        self.push(s, [ch.process(), ch.sample()])
+        for uid in (STRANGER, COLLECTOR):
+            u = ch.connect(self.path("profiles.sock"), uid, GROUP)
+            with self.assertRaises((EOFError, ConnectionResetError)):
+                ch.message_receive(u)
+            u.close()
+        self.assertIn("id=channel_peer_refused", self.said())
+        self.still_works(s)
+
+    def test_uploader_killed_in_the_middle_of_a_message(self):
+        """What the old one has got in part, the next one gets whole."""
+        r = random.Random(1)
+        s = self.pusher()
+        for i in range(10):
+            self.push(s, [ch.process(), ch.mapping(start=0, end=1 << 46)] +
+                         [ch.sample(time=100 * i + j, user=[r.randrange(1 << 46) for _ in range(60)]) for j in range(100)])
+
+        def half():
+            u = ch.connect(self.path("profiles.sock"), UPLOADER, GROUP)
+            u.settimeout(20)
+            while len(u.recv(ch.PIECE + 8)) < ch.PIECE + 8:
+                pass
+
+        self.assertTrue(killed_after(half))
+        u = self.uploader()
+        kind, a, labels, body = ch.read_profile_message(ch.message_receive(u))
+        self.assertEqual((kind, labels["pid"]), (ch.PPROF, "4242"))
+        p = pprof.Profile.parse(body)
+        self.assertEqual(pprof.problems(p), [])
+        self.assertEqual(p.total("samples"), a["in_profiles"])
+        self.still_works(s, u)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ import gzip
 import os
 import shutil
 import socket
+import struct
 import tempfile
 import time
 import unittest
 
 import channels as ch
 from belfry import wait_for
-from roles import GROUP, SYMBOLIZER, UPLOADER, RoleCase
+from roles import GROUP, SYMBOLIZER, UPLOADER, RoleCase, killed_after
 from test_validator import profile
 
 PROFILE = gzip.compress(profile())
@@ -74,6 +75,36 @@ class HostileSender(RoleCase):
     def test_pieces_that_lie(self):
         self.evil_pieces(self.accept)
         self.still_works(self.pusher())
+
+    def test_symbolizer_that_says_nothing(self):
+        s = self.accept()
+        time.sleep(2)
+        self.alive()
+        self.still_works(s)
+
+    def test_symbolizer_killed_in_the_middle_of_a_message(self):
+        def half():
+            s, _ = self.listener.accept()
+            whole = ch.profile_message(ch.PPROF, window=0, labels=((b"comm", b"half"), (b"pid", b"1")), pprof=b"x" * (4 << 20))
+            for at in range(0, 40 * ch.PIECE, ch.PIECE):
+                s.send(struct.pack("<II", len(whole), at) + whole[at:at + ch.PIECE])
+
+        for _ in range(5):
+            self.assertTrue(killed_after(half))
+        self.assertEqual(self.files(), [])
+        self.still_works(self.accept())
+        self.assertEqual(len(self.files()), 1)
+        self.memory_is_bounded()
+
+    def test_symbolizer_that_hangs_up_a_hundred_times(self):
+        """It comes back each time, but not in a hurry, and keeps no descriptor."""
+        before = time.monotonic()
+        descriptors = len(os.listdir("/proc/%d/fd" % self.process.pid))
+        for i in range(100):
+            self.accept().close()
+        self.assertGreater(time.monotonic() - before, 4)
+        self.still_works(self.accept())
+        self.assertLessEqual(len(os.listdir("/proc/%d/fd" % self.process.pid)), descriptors + 1)
 
     def test_wrong_messages_are_refused(self):
         s = self.pusher()
@@ -200,6 +231,7 @@ class HostileSender(RoleCase):
         except OSError:
             pass
         self.assertTrue(self.closed_by_role(s))
+        self.assertIn("id=channel_peer_refused", self.said())
         self.assertEqual(self.files(), [])
 
 

@@ -228,7 +228,8 @@ class HostileSymbolizer(RoleCase):
         except OSError:
             pass
         self.alive()
-        self.reader.start()
+        self.assertIn("id=file_peer_refused", self.said())
+        self.assertIn("id=channel_peer_refused", self.said())
 
     def test_starts_and_samples_without_a_symbolizer(self):
         self.files.close()

@@ -23,14 +23,14 @@ class Linkage(unittest.TestCase):
         self.assertEqual(found & set(unwanted), set())
 
     def test_collector_has_neither_curl_nor_dwarf(self):
-        self.absent("belfry-collector", "libcurl", "libdw")
+        self.absent("belfry-collector", "libcurl", "libdw", "libnng")
         self.assertIn("libbpf", libraries("belfry-collector"))
 
     def test_symbolizer_has_neither_bpf_nor_curl(self):
-        self.absent("belfry-symbolizer", "libbpf", "libcurl")
+        self.absent("belfry-symbolizer", "libbpf", "libcurl", "libnng")
 
     def test_uploader_has_neither_bpf_nor_elf(self):
-        self.absent("belfry-uploader", "libbpf", "libelf")
+        self.absent("belfry-uploader", "libbpf", "libelf", "libnng")
 
     def test_launcher_has_none_of_them(self):
         self.absent("belfry", "libbpf", "libelf", "libcurl", "libdw", "libnng")
