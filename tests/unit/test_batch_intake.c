@@ -481,6 +481,7 @@ static void empty_window_is_not_told_of_and_starts_anew(void **state)
 
 static void another_stream_closes_the_window(void **state)
 {
+	const struct process_record forgotten = { .tgid = 2, .start_time = 1, .reason = PROCESS_SEEN };
 	struct counters_record counters = { { 0 } };
 	static struct batch batch;
 	struct bench *b = *state;
@@ -488,7 +489,8 @@ static void another_stream_closes_the_window(void **state)
 	counters.value[COLLECTOR_TAKEN] = 42;
 	batch_of(&batch, 0, 3);
 	record_encode_counters(&batch.body, &counters);
-	batch.header.records++;
+	record_encode_process(&batch.body, &forgotten);
+	batch.header.records += 2;
 	take(b, &batch);
 	batch_of(&batch, 7, 1);
 	batch.header.stream_id = STREAM + 1;
