@@ -19,7 +19,7 @@ workloads:
 
 # The roles with a hidden option that makes a forbidden call: what the containment tests run.
 selftest:
-	@$(MAKE) --no-print-directory VARIANT=selftest all
+	@$(MAKE) --no-print-directory -s VARIANT=selftest all
 
 # Packages first: the other targets must not start before the compilers are there.
 run: packages
@@ -30,14 +30,14 @@ run: packages
 	kill $$pid 2>/dev/null; wait $$pid 2>/dev/null; exit $$rc
 
 check: packages-check
-	@$(MAKE) --no-print-directory all workloads unit-tests
+	@$(MAKE) --no-print-directory -s all workloads unit-tests
 	@$(MAKE) --no-print-directory selftest
 	@$(MAKE) --no-print-directory deps
 	@tests/run.sh release
 
 check-asan: packages-check
 	@$(MAKE) --no-print-directory workloads
-	@$(MAKE) --no-print-directory VARIANT=asan all unit-tests
+	@$(MAKE) --no-print-directory -s VARIANT=asan all unit-tests
 	@tests/run.sh asan
 
 check-judges:
@@ -51,7 +51,7 @@ prove: packages-check
 	@tests/prove/run.sh
 
 fuzz: packages-check
-	@$(MAKE) --no-print-directory VARIANT=fuzz G=build/gen-fuzz fuzzers
+	@$(MAKE) --no-print-directory -s VARIANT=fuzz G=build/gen-fuzz fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
 
 bench: packages-check

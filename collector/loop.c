@@ -354,17 +354,22 @@ static void linger(struct loop_state *s)
 int loop_run(struct loop *l)
 {
 	struct loop_state s = { .l = l, .now = clock_ns() / NSEC_PER_MSEC };
+	bool controlled = l->control.fd >= 0;
 
 	s.polls = calloc(POLL_SIDEBAND + l->cpu_count, sizeof(*s.polls));
 	if (!s.polls)
 		return -ENOMEM;
 	s.next_second = s.now + SECOND_MS;
-	if (l->control.fd < 0)
-		start_sampling(&s);
-	else
+	if (controlled)
 		control_send(&l->control, CONTROL_READY, NULL);
-	while (!s.stopping)
+	else
+		start_sampling(&s);
+	while (!s.stopping) {
 		turn(&s);
+		/* An answer that found nobody has closed the channel without an event that would tell. */
+		if (controlled && l->control.fd < 0)
+			s.stopping = true;
+	}
 	end_stream(&s);
 	linger(&s);
 	free(s.polls);

@@ -5,7 +5,7 @@ import signal
 import time
 import unittest
 
-from belfry import Case, wait_for, workload
+from belfry import Case, descendants, program, wait_for, workload
 
 
 class Accounting(Case):
@@ -109,7 +109,18 @@ class Accounting(Case):
         roles = [p for name in ("collector", "symbolizer", "uploader") for p in r.role_processes(name)]
         self.assertGreaterEqual(len(roles), 3)
         r.process.kill()
-        wait_for("the roles end with the launcher", 10, lambda: not [p for p in roles if os.path.exists("/proc/%d/exe" % p)])
+        wait_for("the roles end with the launcher", 15, lambda: not [p for p in roles if program(p)])
+
+    def test_launcher_killed_at_any_moment_of_its_start(self):
+        """Whatever it had started by then ends as well."""
+        for milliseconds in range(0, 400, 60):
+            with self.subTest(milliseconds=milliseconds):
+                r = self.start("-a", "-F", 99, "-d", 30)
+                time.sleep(milliseconds / 1000)
+                mine = descendants(r.process.pid)
+                r.process.kill()
+                mine += [p for p in mine for p in descendants(p)]
+                wait_for("everything ends: %s" % mine, 15, lambda: not [p for p in mine if program(p).startswith("belfry")])
 
     def test_dead_workers_cost_no_sample(self):
         r = self.busy_recording(8)

@@ -172,7 +172,7 @@ class ReadBack(Roles):
                 self.assertEqual(program(pid), "belfry-" + role)
                 self.assertEqual(os.stat("/proc/%d/fd" % pid).st_uid, 0, "dumpable")
                 threads = tasks(pid)
-                self.assertGreater(len(threads), 0)
+                self.assertEqual(len(threads), 1)
                 for tid in threads:
                     with self.subTest(role=role, pid=pid, tid=tid):
                         self.assert_thread(status(pid, tid), UIDS[role], COLLECTOR_STEADY if role == "collector" else 0)

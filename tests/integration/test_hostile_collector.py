@@ -252,9 +252,10 @@ class HostileCollector(RoleCase):
         s = self.samples()
         self.assertTrue(self.closed_by_role(s))
         self.assertIn("id=channel_peer_refused", self.said())
-        self.still_works(first)
+        u = self.uploader()
+        self.still_works(first, u)
         first.close()
-        self.still_works(self.samples())
+        self.still_works(self.samples(), u)
 
     def test_collector_that_says_nothing(self):
         silent = self.samples()
@@ -266,7 +267,7 @@ class HostileCollector(RoleCase):
     def test_collector_killed_in_the_middle(self):
         def half():
             s = ch.connect(self.path("samples.sock"), COLLECTOR, GROUP)
-            ch.message_send(s, ch.batch([ch.process(), ch.sample()], stream=5))
+            ch.message_send(s, ch.batch([ch.process(tgid=99), ch.sample(tgid=99)], stream=5))
             s.send(struct.pack("<II", ch.BATCH_MAX, 0))
 
         for _ in range(20):
@@ -395,7 +396,7 @@ class HostileCollector(RoleCase):
         self.addCleanup(os.close, fd)
         for i, (name, packets) in enumerate([*evil_packets(), ("flood", [b"x" * 32768] * 2000)]):
             with self.subTest(name):
-                self.push(s, [ch.process(), ch.sample(time=i)])
+                self.push(s, [ch.process(tgid=99), ch.sample(tgid=99, time=i)])
                 u = self.uploader()
                 u.settimeout(0.2)
                 try:
@@ -411,7 +412,7 @@ class HostileCollector(RoleCase):
 
     def test_stranger_gets_no_profile(self):
         s = self.pusher()
-        self.push(s, [ch.process(), ch.sample()])
+        self.push(s, [ch.process(tgid=99), ch.sample(tgid=99)])
         for uid in (STRANGER, COLLECTOR):
             u = ch.connect(self.path("profiles.sock"), uid, GROUP)
             with self.assertRaises((EOFError, ConnectionResetError)):
@@ -425,8 +426,8 @@ class HostileCollector(RoleCase):
         r = random.Random(1)
         s = self.pusher()
         for i in range(10):
-            self.push(s, [ch.process(), ch.mapping(start=0, end=1 << 46)] +
-                         [ch.sample(time=100 * i + j, user=[r.randrange(1 << 46) for _ in range(60)]) for j in range(100)])
+            self.push(s, [ch.process(tgid=99), ch.mapping(tgid=99, start=0, end=1 << 46)] +
+                         [ch.sample(tgid=99, time=100 * i + j, user=[r.randrange(1 << 46) for _ in range(60)]) for j in range(100)])
 
         def half():
             u = ch.connect(self.path("profiles.sock"), UPLOADER, GROUP)
@@ -436,8 +437,8 @@ class HostileCollector(RoleCase):
 
         self.assertTrue(killed_after(half))
         u = self.uploader()
-        kind, a, labels, body = ch.read_profile_message(ch.message_receive(u))
-        self.assertEqual((kind, labels["pid"]), (ch.PPROF, "4242"))
+        kind, a, labels, body = self.messages(u, lambda *m: True)[-1]
+        self.assertEqual((kind, labels.get("pid")), (ch.PPROF, "99"))
         p = pprof.Profile.parse(body)
         self.assertEqual(pprof.problems(p), [])
         self.assertEqual(p.total("samples"), a["in_profiles"])
