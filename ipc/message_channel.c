@@ -2,6 +2,7 @@
 #include "ipc/message_channel.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -112,11 +113,16 @@ static void take_peer(struct message_channel *c, int fd)
 	c->counters.connections++;
 }
 
-/* A peer that is gone must not keep the next one out, even if its end was not noticed yet. */
+/* A peer that is gone must not keep the next one out, even if its end was not noticed yet. What a
+ * sender of messages has left behind is received first; what was said to one that only sends counts
+ * for nothing. */
 static bool peer_is_gone(const struct message_channel *c)
 {
+	struct pollfd peer = { .fd = c->peer, .events = POLLRDHUP };
 	uint8_t byte;
 
+	if (c->options.sends)
+		return poll(&peer, 1, 0) > 0;
 	return recv(c->peer, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 

@@ -9,6 +9,7 @@ import contextlib
 import os
 import socket
 import struct
+import time
 
 PIECE = 64 * 1024
 
@@ -52,11 +53,19 @@ def listen(path, uid, gid):
 
 
 def connect(path, uid, gid):
+    """Tries again while the listener has as many waiting as it wants."""
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.settimeout(12)
-    with acting_as(uid, gid):
-        s.connect(path)
-    return s
+    end = time.monotonic() + 12
+    while True:
+        try:
+            with acting_as(uid, gid):
+                s.connect(path)
+            return s
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.05)
 
 
 def message_send(s, data):

@@ -276,13 +276,7 @@ class HostileCollector(RoleCase):
         self.still_works()
 
     def test_two_hundred_connections(self):
-        idle = []
-        for _ in range(200):
-            try:
-                idle.append(self.samples())
-            except BlockingIOError:
-                time.sleep(0.05)  # its queue of new connections is full for a moment
-        self.assertGreater(len(idle), 100)
+        idle = [self.samples() for _ in range(200)]
         time.sleep(1)
         self.alive()
         for s in idle:

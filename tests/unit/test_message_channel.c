@@ -340,6 +340,29 @@ static void peers_that_come_and_go_do_no_harm(void **state)
 	assert_true(pass(f, "last", 4, &data, &len));
 }
 
+/* A peer that talks back and dies, while the sender has nothing to send and so does not look: the next one waits behind it. */
+static void unread_words_of_a_dead_peer_keep_nobody_out(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t packet[MESSAGE_HEADER_LEN + 8];
+	const uint8_t *data;
+	size_t len;
+	int fd;
+
+	f->sender = open_end(f, true, true, getuid());
+	fd = seqpacket_connect(f->path);
+	assert_int_equal(seqpacket_send(fd, packet, raw_packet(packet, 8, 0, 8), -1), 0);
+	close(fd);
+	f->receiver = open_end(f, false, false, getuid());
+	usleep(2000);
+	assert_int_equal(message_channel_receive(f->receiver, &data, &len), 0); /* connects */
+	assert_true(message_channel_connected(f->receiver));
+	message_channel_flush(f->sender); /* takes the dead one */
+	message_channel_flush(f->sender);
+	assert_true(pass(f, "next", 4, &data, &len));
+	assert_int_equal(message_channel_counters(f->sender)->peers_refused, 0);
+}
+
 static void the_socket_is_not_for_others(void **state)
 {
 	struct fixture *f = *state;
@@ -366,6 +389,7 @@ int main(void)
 		TEST(broken_packets_end_the_connection),
 		TEST(a_descriptor_in_a_packet_ends_the_connection),
 		TEST(peers_that_come_and_go_do_no_harm),
+		TEST(unread_words_of_a_dead_peer_keep_nobody_out),
 		TEST(the_socket_is_not_for_others),
 	};
 
