@@ -25,11 +25,15 @@ uint64_t hash_seed(void)
 	return hash_number((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec);
 }
 
-/* Both halves of a 64 x 64 bit product: every bit of the input reaches every bit of the result. */
+/*
+ * Both halves of a 64 x 64 bit product: every bit of the input reaches every bit of the result. A factor of 0 would
+ * wipe out the seed and all that came before, so that whoever chooses the number could make all hashes equal.
+ */
 uint64_t hash_number(uint64_t hash, uint64_t number)
 {
+	uint64_t factor = number ^ 0xd1b54a32d192ed03ull;
 	unsigned __int128 product = (unsigned __int128)(hash ^ 0x9e3779b97f4a7c15ull) *
-				    (number ^ 0xd1b54a32d192ed03ull);
+				    (factor ? factor : 0x94d049bb133111ebull);
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64) ^ (number << 1 | 1) * 0xbf58476d1ce4e5b9ull;
 }
