@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ipc/index_table.h"
+
 #define SYMBOL_CACHE_STRINGS_MAX                                                                   \
 	(4u << 20) /* bytes of names of one file; a hostile file's are all 4 KiB long */
 #define SYMBOL_CACHE_NONE UINT32_MAX
@@ -30,13 +32,9 @@ struct symbol_entry_known {
 	bool has_address;
 };
 
-/* A table of indexes by hash: open addressing, a power of two, at most half full. */
-struct index_table {
-	uint32_t *slots; /* index + 1; 0 = free */
-	uint32_t size;
-};
-
+/* All zero is an empty one. */
 struct symbol_cache {
+	uint64_t seed; /* of the hashes: offsets and names are the program's to choose. 0 until something is added */
 	struct symbol_entry_known *entries;
 	uint32_t count;
 	uint32_t room;
