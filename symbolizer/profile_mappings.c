@@ -13,14 +13,17 @@
 
 static void find_main_programs(struct profile_mappings *m)
 {
+	for (uint32_t i = 0; i < m->w->processes.count; i++)
+		m->main_of[i] = (struct profile_main){ target_exe(window_process_at(m->w, i)->target), UINT32_MAX };
 	for (uint32_t i = 0; i < m->w->mappings.count; i++) {
 		const struct window_mapping *one = window_mapping_at(m->w, i);
-		uint32_t *lowest = &m->main_of[one->process];
+		struct profile_main *program = &m->main_of[one->process];
 
 		if (one->kind == MAPPING_FILE &&
-		    (*lowest == UINT32_MAX || one->start < window_mapping_at(m->w, *lowest)->start) &&
-		    strcmp(one->path->text, target_exe(window_process_at(m->w, one->process)->target)) == 0)
-			*lowest = i;
+		    (program->mapping == UINT32_MAX ||
+		     one->start < window_mapping_at(m->w, program->mapping)->start) &&
+		    strcmp(one->path->text, program->path) == 0)
+			program->mapping = i;
 	}
 }
 
@@ -33,8 +36,6 @@ bool profile_mappings_init(struct profile_mappings *m, const struct window *w)
 	m->slots = malloc(((size_t)w->mappings.count + 2) * sizeof(*m->slots));
 	if (!m->ids || !m->main_of || !m->slots)
 		return false;
-	for (uint32_t i = 0; i < w->processes.count; i++)
-		m->main_of[i] = UINT32_MAX;
 	find_main_programs(m);
 	return true;
 }
@@ -57,9 +58,9 @@ void profile_mappings_begin(struct profile_mappings *m, uint32_t process)
 	m->process = process;
 	m->count = 0;
 	m->kernel_id = 0;
-	if (m->main_of[process] != UINT32_MAX)
-		profile_mappings_id(m, m->main_of[process] + WINDOW_MAPPING_FIRST, false);
-	else if (*target_exe(window_process_at(m->w, process)->target))
+	if (m->main_of[process].mapping != UINT32_MAX)
+		profile_mappings_id(m, m->main_of[process].mapping + WINDOW_MAPPING_FIRST, false);
+	else if (*m->main_of[process].path)
 		add(m, PROFILE_MAPPING_NAME_ONLY);
 }
 
@@ -97,8 +98,7 @@ void profile_mappings_write(const struct profile_mappings *m, struct pprof_encod
 
 		if (slot->mapping == PROFILE_MAPPING_NAME_ONLY)
 			out = (struct pprof_mapping){
-				.file = target_exe(window_process_at(m->w, m->process)->target),
-				.build_id = ""
+				.file = m->main_of[m->process].path, .build_id = ""
 			};
 		else if (slot->mapping != WINDOW_KERNEL) {
 			write_file(m, slot, e, s);

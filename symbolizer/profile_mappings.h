@@ -18,10 +18,16 @@ struct profile_mapping_slot {
 	bool named;       /* a symbol was found for one of its locations */
 };
 
+/* The main program of a process. */
+struct profile_main {
+	const char *path; /* asked for once: its target may have tens of thousands of mappings to look through */
+	uint32_t mapping; /* index of the lowest of its mappings that was sampled, UINT32_MAX = none */
+};
+
 struct profile_mappings {
 	const struct window *w;
 	uint64_t *ids;     /* of each mapping of the window, in the profile of its process; 0 = not needed yet */
-	uint32_t *main_of; /* of each process: index of the main program's mapping, UINT32_MAX = none was sampled */
+	struct profile_main *main_of; /* of each process */
 	struct profile_mapping_slot *slots; /* of the profile under construction; id - 1 is the index */
 	uint32_t count;
 	uint64_t kernel_id;
