@@ -176,12 +176,41 @@ struct target *targets_of_sample(struct targets *t, const struct sample_record *
 	return item;
 }
 
+/*
+ * The process has become another program: samples of the one before keep the name and the path that it had then. Only what a
+ * window holds is worth that, and a process that does nothing but exec gets no more than its share of profiles.
+ */
+static struct target *next_image(struct targets *t, struct target *item)
+{
+	struct target_key key = { t, item->tgid, item->start_time };
+	uint32_t slot = index_table_find(&t->table, key_hash(t, item->tgid, item->start_time), key_equal, &key);
+	struct target *next;
+
+	if (item->users == 1 || item->images >= TARGET_IMAGES_MAX || slot == INDEX_NONE)
+		return item;
+	next = calloc(1, sizeof(*next));
+	if (!next)
+		return item;
+	next->tgid = item->tgid;
+	next->start_time = item->start_time;
+	next->last_sample = item->last_sample;
+	next->cgroup = item->cgroup;
+	next->images = item->images + 1;
+	next->memory = &t->memory;
+	next->users = 1;
+	t->items[slot] = next;
+	target_release(item);
+	return next;
+}
+
 void targets_process(struct targets *t, const struct process_record *r)
 {
 	struct target *item = find_or_add(t, r->tgid, r->start_time);
 
 	if (!item)
 		return;
+	if (r->reason == PROCESS_EXEC)
+		item = next_image(t, item);
 	item->announced = true;
 	item->uid = r->uid;
 	if (!item->last_sample)

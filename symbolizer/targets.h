@@ -14,6 +14,7 @@
 #include "symbolizer/cgroup_labels.h"
 
 #define TARGET_PATH_MAX 1024 /* bytes of a path that are kept */
+#define TARGET_IMAGES_MAX 16 /* programs that a process becomes one after the other and that are told apart */
 
 struct target;
 
@@ -61,6 +62,7 @@ struct target {
 	uint32_t past_first;         /* the oldest */
 	uint32_t past_count;
 	uint32_t past_room;
+	uint32_t images;       /* programs that it was before, as far as they are targets of their own */
 	uint32_t users;        /* windows that hold it, and the table */
 	uint64_t exit_time;    /* 0 = lives */
 	uint64_t last_sample;

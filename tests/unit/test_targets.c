@@ -225,6 +225,53 @@ static void exec_ends_all_mappings(void **state)
 	assert_string_equal(target_exe(t), "/new/program");
 }
 
+static struct target *executed(struct targets *t, uint64_t time, const char *comm)
+{
+	struct process_record exec = {
+		.tgid = 1, .start_time = 1, .time = time, .reason = PROCESS_EXEC
+	};
+
+	strcpy(exec.comm, comm);
+	targets_process(t, &exec);
+	return sampled(t, 1, 1, time);
+}
+
+static void program_that_a_window_holds_keeps_its_name_after_an_exec(void **state)
+{
+	struct target *first = sampled(*state, 1, 1, 1);
+	struct target *second;
+
+	mapped(*state, 0x1000, 0x2000, 1, "/old/program");
+	target_hold(first);
+	second = executed(*state, 200, "second");
+	assert_ptr_not_equal(first, second);
+	mapped(*state, 0x1000, 0x2000, 200, "/new/program");
+	assert_string_equal(target_exe(first), "/old/program");
+	assert_string_equal(first->comm, "sampled");
+	assert_string_equal(path_at(first, 0x1000, 100), "/old/program");
+	assert_string_equal(target_exe(second), "/new/program");
+	assert_int_equal(targets_counters(*state).known, 1);
+	target_release(first);
+}
+
+/* Each is held by a window: the 16th exec gives the last target, later ones change that one. */
+static void process_that_only_execs_gets_a_bounded_number_of_targets(void **state)
+{
+	struct target *held[40];
+	uint32_t different = 1;
+
+	held[0] = sampled(*state, 1, 1, 1);
+	target_hold(held[0]);
+	for (uint32_t i = 1; i < 40; i++) {
+		held[i] = executed(*state, i, "x");
+		target_hold(held[i]);
+		different += held[i] != held[i - 1];
+	}
+	assert_int_equal(different, 1 + TARGET_IMAGES_MAX);
+	for (uint32_t i = 0; i < 40; i++)
+		target_release(held[i]);
+}
+
 static void main_program_is_the_lowest_file(void **state)
 {
 	struct mapping_record anonymous = { .tgid = 1,
@@ -592,6 +639,8 @@ int main(void)
 		TEST(sample_finds_what_was_mapped_at_its_time),
 		TEST(mapping_that_came_a_moment_later_is_better_than_none),
 		TEST(exec_ends_all_mappings),
+		TEST(program_that_a_window_holds_keeps_its_name_after_an_exec),
+		TEST(process_that_only_execs_gets_a_bounded_number_of_targets),
 		TEST(main_program_is_the_lowest_file),
 		TEST(overlap_in_the_middle_leaves_both_sides),
 		TEST(overlap_on_the_left_leaves_the_right_side),
