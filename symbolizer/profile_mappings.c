@@ -11,10 +11,19 @@
 /* Kernel locations carry distances inside functions, never addresses: any limit above the largest function does. */
 #define KERNEL_MAPPING_LIMIT 0x80000000ull
 
+static const char *program_path(struct profile_mappings *m, uint32_t process)
+{
+	struct profile_main *program = &m->main_of[process];
+
+	if (!program->path)
+		program->path = target_exe(window_process_at(m->w, process)->target);
+	return program->path;
+}
+
 static void find_main_programs(struct profile_mappings *m)
 {
 	for (uint32_t i = 0; i < m->w->processes.count; i++)
-		m->main_of[i] = (struct profile_main){ target_exe(window_process_at(m->w, i)->target), UINT32_MAX };
+		m->main_of[i].mapping = UINT32_MAX;
 	for (uint32_t i = 0; i < m->w->mappings.count; i++) {
 		const struct window_mapping *one = window_mapping_at(m->w, i);
 		struct profile_main *program = &m->main_of[one->process];
@@ -22,7 +31,7 @@ static void find_main_programs(struct profile_mappings *m)
 		if (one->kind == MAPPING_FILE &&
 		    (program->mapping == UINT32_MAX ||
 		     one->start < window_mapping_at(m->w, program->mapping)->start) &&
-		    strcmp(one->path->text, program->path) == 0)
+		    strcmp(one->path->text, program_path(m, one->process)) == 0)
 			program->mapping = i;
 	}
 }
@@ -31,7 +40,7 @@ bool profile_mappings_init(struct profile_mappings *m, const struct window *w)
 {
 	*m = (struct profile_mappings){ .w = w };
 	m->ids = calloc((size_t)w->mappings.count + 1, sizeof(*m->ids));
-	m->main_of = malloc(((size_t)w->processes.count + 1) * sizeof(*m->main_of));
+	m->main_of = calloc((size_t)w->processes.count + 1, sizeof(*m->main_of));
 	/* All mappings of the window, the kernel, and a main program. */
 	m->slots = malloc(((size_t)w->mappings.count + 2) * sizeof(*m->slots));
 	if (!m->ids || !m->main_of || !m->slots)
@@ -60,7 +69,7 @@ void profile_mappings_begin(struct profile_mappings *m, uint32_t process)
 	m->kernel_id = 0;
 	if (m->main_of[process].mapping != UINT32_MAX)
 		profile_mappings_id(m, m->main_of[process].mapping + WINDOW_MAPPING_FIRST, false);
-	else if (*m->main_of[process].path)
+	else if (*program_path(m, process))
 		add(m, PROFILE_MAPPING_NAME_ONLY);
 }
 

@@ -20,7 +20,7 @@ struct profile_mapping_slot {
 
 /* The main program of a process. */
 struct profile_main {
-	const char *path; /* asked for once: its target may have tens of thousands of mappings to look through */
+	const char *path; /* NULL until it is asked for, once: its target may have tens of thousands of mappings to look through */
 	uint32_t mapping; /* index of the lowest of its mappings that was sampled, UINT32_MAX = none */
 };
 

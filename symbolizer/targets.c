@@ -49,7 +49,7 @@ int targets_new(struct targets **out, const struct targets_limits *l)
 	t->limits = *l;
 	t->memory = (struct target_memory){ .limit = l->memory, .limit_each = l->memory / 8 };
 	t->seed = hash_seed();
-	t->items = calloc(l->targets, sizeof(*t->items));
+	t->items = calloc(l->targets, sizeof(struct target *));
 	if (!t->items) {
 		free(t);
 		return -ENOMEM;
@@ -123,7 +123,7 @@ static void evict(struct targets *t)
 	uint32_t goal = t->limits.targets - t->limits.targets / 4 - 1;
 
 	compact(t);
-	qsort(t->items, t->count, sizeof(*t->items), by_use);
+	qsort(t->items, t->count, sizeof(struct target *), by_use);
 	for (uint32_t i = 0; i < t->count && t->counters.known > goal; i++) {
 		remove_at(t, i);
 		t->counters.evicted++;
