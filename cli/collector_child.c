@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/inherited_fds.h"
+#include "cli/role_limits.h"
 #include "ipc/seqpacket.h"
 
 static void __attribute__((noreturn))
@@ -21,6 +22,7 @@ collector_exec(const struct role_command *command, int control)
 
 	inherited_signals_reset();
 	inherited_input_close();
+	role_limits_raise();
 	setsid(); /* Ctrl-C at the terminal is the launcher's to act on */
 	/* dup2() clears close-on-exec, but does nothing where the numbers are equal. */
 	if (control == COLLECTOR_CONTROL_FD ? fcntl(control, F_SETFD, 0)

@@ -11,6 +11,18 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+bool inherited_streams_fill(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* The wrong way round: using it stays the error that it was. */
+		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	}
+	return true;
+}
+
 void inherited_fds_close(int *keep, uint32_t count)
 {
 	unsigned int first = 3;

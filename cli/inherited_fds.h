@@ -4,7 +4,14 @@
 #ifndef BELFRY_CLI_INHERITED_FDS_H
 #define BELFRY_CLI_INHERITED_FDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Gives each of 0, 1 and 2 that the caller had closed something that refuses to be used. Without
+ * this the next file opened would be one of them, and what is printed would go into the profile.
+ */
+bool inherited_streams_fill(void);
 
 /* Closes every descriptor above 2 except `keep[0 .. count)`. Sorts `keep`. */
 void inherited_fds_close(int *keep, uint32_t count);

@@ -54,7 +54,9 @@ static int find_commands(struct plan *p)
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (!role_command_find(roles[i].command, roles[i].role))
 			return refuse(EXIT_CODE_PREFLIGHT,
-				      "belfry-%s is neither beside this program nor at %s",
+				      "belfry-%s is neither beside this program nor at %s: make "
+				      "builds it, "
+				      "make install installs it",
 				      roles[i].role, roles[i].command->path);
 	return EXIT_CODE_OK;
 }
@@ -154,6 +156,14 @@ static bool is_ready(const struct recording *r)
 	return r->collector.ready || r->interrupts || recording_role_failed(r);
 }
 
+static int role_did_not_start(const struct supervisor *s)
+{
+	bool never_ran = s->gave_up && !s->deaths; /* its program is missing, or not for its user */
+
+	return refuse(never_ran ? EXIT_CODE_PREFLIGHT : EXIT_CODE_ROLE, "the %s could not start",
+		      s->role);
+}
+
 /* Whoever failed has said why on standard error; the exit code tells whether the host or the
  * program is to blame. */
 static int startup_failure(const struct recording *r)
@@ -172,9 +182,9 @@ static int startup_failure(const struct recording *r)
 		return refuse(EXIT_CODE_ROLE, "the collector could not start (exit code %d)",
 			      WEXITSTATUS(c->status));
 	if (r->symbolizer.gave_up || r->symbolizer.gone)
-		return refuse(EXIT_CODE_ROLE, "the symbolizer could not start");
+		return role_did_not_start(&r->symbolizer);
 	if (r->uploader.gave_up || r->uploader.gone)
-		return refuse(EXIT_CODE_ROLE, "the uploader could not start");
+		return role_did_not_start(&r->uploader);
 	if (c->broken)
 		return refuse(EXIT_CODE_ROLE, "the collector broke the control channel's rules: %s",
 			      c->broken);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/privileges.h"
+#include "cli/role_limits.h"
 #include "policy/policy.h"
 
 /* include/linux/proc_ns.h: the first pid namespace has this inode number on every kernel. */
@@ -27,7 +28,7 @@ uint64_t preflight_needed(void)
 
 	for (uint32_t i = 0; i < p->capability_count; i++)
 		if (p->capability_lines[i].optional &&
-		    !strcmp(p->capability_lines[i].phase, "load"))
+		    !strncmp(p->capability_lines[i].phase, "load", 4)) /* also load-if-granted */
 			needed &= ~BIT(p->capability_lines[i].number);
 	/* The launcher's own: to become other users, to give its directory to them, to empty
 	 * bounding sets. */
@@ -126,7 +127,10 @@ static bool check_namespaces(char *problem, size_t size)
 
 bool preflight_check(char *problem, size_t size)
 {
-	return check_capabilities(problem, size) && check_namespaces(problem, size);
+	bool may_raise = privileges_permitted() & BIT(CAP_SYS_RESOURCE);
+
+	return check_capabilities(problem, size) && check_namespaces(problem, size) &&
+	       role_limits_check(may_raise, problem, size);
 }
 
 static bool is_cgroup2(const char *path, struct stat *st)

@@ -27,7 +27,8 @@ struct result {
 	const struct pprof *profile;
 	struct ledger_table table;
 	uint64_t merged_samples;
-	FILE *out; /* of the summary */
+	FILE *out;     /* of the summary */
+	int out_error; /* errno of its end */
 };
 
 static void add_comments(struct result *x)
@@ -186,7 +187,9 @@ static void print_summary(struct result *x, bool *unbalanced)
 		      x->out);
 	else if (!report_top(p, pprof_shown_type(p), TOP_SHOWN, x->out))
 		fputs("no memory for the table of functions\n", x->out);
+	errno = 0;
 	fflush(x->out);
+	x->out_error = errno;
 }
 
 static int finish(struct result *x)
@@ -206,6 +209,11 @@ static int finish(struct result *x)
 	x->merged_samples = count_samples(x->profile);
 	error = write_output(x);
 	print_summary(x, &unbalanced);
+	if (x->r->output.fd < 0 && ferror(x->out)) {
+		fprintf(stderr, "belfry: cannot write the table to standard output: %s\n",
+			strerror(x->out_error ? x->out_error : EIO));
+		return EXIT_CODE_OUTPUT;
+	}
 	if (error) {
 		fprintf(stderr, "belfry: cannot write %s: %s\n", x->r->output.path,
 			strerror(-error));

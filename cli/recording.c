@@ -37,6 +37,7 @@ int recording_signals(struct recording *r)
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN); /* a reader of the output that goes away is a write error */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a file that grew to the user's limit */
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd < 0 ? -errno : 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/inherited_fds.h"
 #include "cli/invoking_user.h"
 #include "cli/pprof_read.h"
 #include "cli/reader_seccomp.h"
@@ -51,6 +52,13 @@ static bool parse_rows(const char *text, uint32_t *rows)
 	return true;
 }
 
+static bool refuse_option(const char *text, int problem)
+{
+	fprintf(stderr, "belfry report: %s: %s\n%s", text,
+		problem == ':' ? "a value is missing" : "no such option", usage);
+	return false;
+}
+
 static bool parse(struct report_options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -62,7 +70,8 @@ static bool parse(struct report_options *o, int argc, char **argv)
 
 	*o = (struct report_options){ .rows = ROWS };
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (option == 'f')
 			o->what = REPORT_FOLDED;
 		else if (option == 'm')
@@ -71,7 +80,9 @@ static bool parse(struct report_options *o, int argc, char **argv)
 			o->type = optarg;
 		else if (option == 'h')
 			o->help = true;
-		else if (option != 't' || !parse_rows(optarg, &o->rows))
+		else if (option != 't')
+			return refuse_option(argv[optind - 1], option);
+		else if (!parse_rows(optarg, &o->rows))
 			return false;
 	}
 	if (!o->help && optind != argc - 1) {
@@ -173,6 +184,8 @@ int report_main(int argc, char **argv)
 	int code;
 	int fd;
 
+	if (!inherited_streams_fill())
+		return EXIT_CODE_OUTPUT; /* nowhere to say so */
 	if (!parse(&o, argc, argv))
 		return EXIT_CODE_USAGE;
 	if (o.help) {

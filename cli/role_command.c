@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/role_command.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifndef LIBEXECDIR
-#define LIBEXECDIR "/usr/local/libexec/belfry"
-#endif
-
-static bool is_program(const char *path)
+static bool is_program(int folder, const char *name)
 {
-	return access(path, X_OK) == 0;
+	return folder >= 0 && !faccessat(folder, name, X_OK, 0);
 }
 
 /* The folder that this program is in, without its last slash. */
@@ -34,16 +32,40 @@ static bool own_folder(char *folder, size_t size)
 
 bool role_command_find(struct role_command *c, const char *role)
 {
-	char path[PATH_MAX] = "";
-	char folder[PATH_MAX - 64];
+	static const char *const places[] = { "", "/../libexec/belfry" };
+	char own[PATH_MAX - 64];
+	char name[32];
 
-	if (own_folder(folder, sizeof(folder)))
-		snprintf(path, sizeof(path), "%s/belfry-%s", folder, role);
-	if (!is_program(path))
-		snprintf(path, sizeof(path), LIBEXECDIR "/belfry-%s", role);
 	memset(c, 0, sizeof(*c));
-	memcpy(c->path, path, sizeof(path));
-	return is_program(c->path);
+	c->folder = -1;
+	snprintf(name, sizeof(name), "belfry-%s", role);
+	if (!own_folder(own, sizeof(own)))
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(c->path, sizeof(c->path), "%s%s", own, places[i]);
+		c->folder = open(c->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(c->path, sizeof(c->path), "%s%s/%s", own, places[i], name);
+		if (is_program(c->folder, name))
+			return true;
+		if (c->folder >= 0)
+			close(c->folder);
+		c->folder = -1;
+	}
+	return false;
+}
+
+void role_command_exec(const struct role_command *c)
+{
+	const char *name = strrchr(c->path, '/') + 1;
+	int error;
+
+	execveat(c->folder, name, c->argv, role_environment(), 0);
+	error = errno;
+	dprintf(STDERR_FILENO, "belfry: cannot run %s as user %u: %s%s\n", c->path, getuid(),
+		strerror(error),
+		error == EACCES
+			? " (the roles are users of their own: chmod o+x this file and its folder)"
+			: "");
 }
 
 void role_command_add(struct role_command *c, const char *argument)

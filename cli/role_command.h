@@ -15,6 +15,7 @@
 
 struct role_command {
 	char path[PATH_MAX];
+	int folder;			    /* that of `path`, O_PATH; -1 = not found */
 	char *argv[ROLE_ARGUMENTS_MAX + 1]; /* NULL-terminated; points into `bytes` */
 	uint32_t argc;
 	char bytes[ROLE_ARGUMENT_BYTES];
@@ -23,10 +24,16 @@ struct role_command {
 };
 
 /*
- * Finds `belfry-ROLE`: beside this program (as in a build), else where `make install` puts it.
- * False when it is in neither place.
+ * Finds `belfry-ROLE`: beside this program (as in a build), else in ../libexec/belfry as seen from
+ * there (as `make install` puts it, whatever PREFIX is). False when it is in neither place.
  */
 bool role_command_find(struct role_command *c, const char *role);
+
+/*
+ * Becomes the role, by its open folder: the role's user may be kept out of a folder above it (a
+ * clone in a home of mode 0700). Comes back only when that failed, and has said why by then.
+ */
+void role_command_exec(const struct role_command *c);
 
 /* Appends arguments: a fixed one, and `--name value` pairs. */
 void role_command_add(struct role_command *c, const char *argument);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/inherited_fds.h"
+#include "cli/role_limits.h"
 #include "cli/run_dir.h"
 #include "ipc/builder.h"
 #include "ipc/cursor.h"
@@ -25,6 +26,7 @@
 #define END_MS	       5000
 #define END_HURRY_MS   300
 #define EARLY_DEATH_MS 1000
+#define CANNOT_RUN     127 /* exit code where execve() failed, as a shell has it */
 #define EARLY_PAUSE_MS 100
 
 /* -- the supervisor's own process -----------------------------------------------------------------
@@ -64,13 +66,12 @@ static void tell(const struct keeping *k, uint32_t event, int detail)
 static void __attribute__((noreturn)) role_exec(const struct supervisor_options *o, pid_t parent)
 {
 	inherited_signals_reset();
-	inherited_fds_close(NULL, 0);
+	inherited_fds_close((int[]){ o->command->folder }, 1);
 	/* A killed supervisor must not leave its role behind. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
-		_exit(127);
-	execve(o->command->path, o->command->argv, role_environment());
-	dprintf(STDERR_FILENO, "belfry: cannot run %s: %s\n", o->command->path, strerror(errno));
-	_exit(127);
+		_exit(1);
+	role_command_exec(o->command);
+	_exit(CANNOT_RUN);
 }
 
 static void role_start(struct keeping *k)
@@ -100,6 +101,12 @@ static bool too_many_deaths(struct keeping *k)
 	return many;
 }
 
+/* The program is not there, or not for this user: trying again is of no use. */
+static bool cannot_run(int status)
+{
+	return WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN;
+}
+
 /* The role has ended: by itself, by a signal, or since it could not be started. */
 static void role_ended(struct keeping *k, int status)
 {
@@ -116,7 +123,7 @@ static void role_ended(struct keeping *k, int status)
 		tell(k, SUPERVISOR_FINISHED, 0);
 		return;
 	}
-	if (too_many_deaths(k)) {
+	if (cannot_run(status) || too_many_deaths(k)) {
 		k->resting = true;
 		tell(k, SUPERVISOR_GAVE_UP, status);
 		return;
@@ -184,7 +191,7 @@ static void __attribute__((noreturn)) keep(const struct supervisor_options *o, i
 				       { .fd = k.role_fd, .events = POLLIN } };
 
 		if (!k.role && !k.resting)
-			role_ended(&k, 0x7f00); /* fork failed: counted like a death */
+			role_ended(&k, 0x0100); /* fork failed: counted like a death, exit code 1 */
 		else if (poll(p, 2, -1) < 0)
 			continue;
 		if (p[0].revents)
@@ -200,13 +207,14 @@ static void __attribute__((noreturn)) keep(const struct supervisor_options *o, i
 static void __attribute__((noreturn))
 supervisor_run(const struct supervisor_options *o, int channel)
 {
-	int kept[] = { channel, o->folder };
+	int kept[] = { channel, o->folder, o->command->folder };
 	int error;
 
-	inherited_fds_close(kept, 2);
+	inherited_fds_close(kept, 3);
 	inherited_input_close();
 	inherited_signals_reset();
 	setsid(); /* Ctrl-C at the terminal is the launcher's to act on */
+	role_limits_raise();
 	error = privileges_drop(o->who);
 	if (error) {
 		dprintf(STDERR_FILENO, "belfry: cannot become user %u for the %s: %s\n",
