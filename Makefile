@@ -68,8 +68,9 @@ endif
 .PHONY: all clean
 all: $(BINARIES) belfry $(PAGES)
 
+# ./belfry is the product: another variant must not take its place.
 belfry: $(B)/belfry
-	@ln -sfn $< $@
+	$(if $(filter release,$(VARIANT)),@ln -sfn $< $@)
 
 # -- BPF: one object, embedded through its skeleton -----------------------------------------
 $(G)/sampler.bpf.o: bpf/sampler.bpf.c $(wildcard bpf/*.h)
