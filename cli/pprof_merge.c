@@ -310,7 +310,8 @@ const char *pprof_merge_add(struct pprof_merge *m, const struct pprof *p,
 	return m->problem;
 }
 
-const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period)
+const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period, int64_t time,
+				      int64_t duration)
 {
 	struct pprof *out = &m->out;
 
@@ -322,8 +323,11 @@ const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period)
 	out->sample_types[1].type = merge_text(m, "cpu");
 	out->sample_types[1].unit = merge_text(m, "nanoseconds");
 	out->sample_type_count = 2;
+	out->default_sample_type = out->sample_types[1].type;
 	out->period_type = out->sample_types[1];
 	out->period = period;
+	out->time = time;
+	out->duration = duration;
 	m->started = true;
 	return m->problem;
 }

@@ -41,9 +41,11 @@ const char *pprof_merge_add(struct pprof_merge *m, const struct pprof *p,
 
 /*
  * What a recording without any sample measures, so that it is a valid profile all the same:
- * samples/count and cpu/nanoseconds at `period` ns. Nothing happens where a profile has been added.
+ * samples/count and cpu/nanoseconds at `period` ns, from `time` (ns since 1970) for `duration` ns.
+ * Nothing happens where a profile has been added.
  */
-const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period);
+const char *pprof_merge_default_types(struct pprof_merge *m, int64_t period, int64_t time,
+				      int64_t duration);
 
 /* Adds a comment line. */
 const char *pprof_merge_comment(struct pprof_merge *m, const char *text);

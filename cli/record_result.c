@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
@@ -19,6 +20,7 @@
 #define TOP_WRITTEN   100 /* with --format top */
 #define COMMENT_MAX   2048
 #define NS_PER_SECOND 1000000000
+#define NS_PER_MS     1000000
 
 struct result {
 	struct recording *r;
@@ -57,6 +59,16 @@ static uint64_t count_samples(const struct pprof *p)
 	return sum;
 }
 
+/* When sampling began, in ns since 1970. */
+static int64_t start_time(const struct recording *r)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec -
+	       (recording_now_ms() - r->started_ms) * NS_PER_MS;
+}
+
 /* The merged profile, or NULL and a sentence. */
 static const struct pprof *merge(struct result *x, const char **problem)
 {
@@ -66,8 +78,9 @@ static const struct pprof *merge(struct result *x, const char **problem)
 		return NULL;
 	*problem = profile_folder_merge(&x->folder, x->merge, x->r->command.pid);
 	if (!*problem)
-		*problem = pprof_merge_default_types(x->merge,
-						     NS_PER_SECOND / x->r->options->frequency);
+		*problem = pprof_merge_default_types(
+			x->merge, NS_PER_SECOND / x->r->options->frequency, start_time(x->r),
+			(int64_t)(x->r->elapsed_ms ? x->r->elapsed_ms : 1) * NS_PER_MS);
 	if (*problem)
 		return NULL;
 	add_comments(x);

@@ -240,13 +240,16 @@ static void a_recording_without_samples_is_a_profile(void **state)
 	struct pprof again;
 
 	(void)state;
-	assert_null(pprof_merge_default_types(m, 10000000));
+	assert_null(pprof_merge_default_types(m, 10000000, 1000, 77));
 	assert_int_equal(pprof_write(pprof_merge_finish(m), fd), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_null(pprof_read_file(&again, fd));
 	assert_int_equal(again.sample_type_count, 2);
 	assert_string_equal(text(&again, again.sample_types[0].type), "samples");
 	assert_int_equal(again.period, 10000000);
+	assert_int_equal(again.time, 1000);
+	assert_int_equal(again.duration, 77);
+	assert_string_equal(text(&again, again.default_sample_type), "cpu");
 	pprof_free(&again);
 	pprof_merge_free(m);
 	close(fd);
