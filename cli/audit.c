@@ -82,7 +82,8 @@ static int parse(struct audit *a, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "r:p:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":r:p:h", options, NULL)) != -1) {
 		if (option == 'h') {
 			print_usage(stdout);
 			return AUDIT_EQUAL;
@@ -90,7 +91,10 @@ static int parse(struct audit *a, int argc, char **argv)
 		if (option == 'r') {
 			a->run_dir = optarg;
 		} else if (option != 'p' || !add_pid(a, optarg)) {
-			if (option == 'p')
+			if (option != 'p')
+				fprintf(stderr, "belfry audit: %s: %s\n", argv[optind - 1],
+					option == ':' ? "a value is missing" : "no such option");
+			else
 				fprintf(stderr, "belfry audit: --pid %s: expected a process id\n",
 					optarg);
 			print_usage(stderr);

@@ -55,9 +55,12 @@ static bool receive_message(int channel, uint32_t *kind, int *detail)
 	return cursor_finished(&c);
 }
 
-/* COMMAND: `go` gives one byte when it may run; `failed` closes at execve() or takes its errno. */
+/*
+ * COMMAND: `go` gives one byte when it may run; `failed` closes at execve() or takes its errno.
+ * `hangup` is what SIGHUP did before all this: under nohup it must not end COMMAND either.
+ */
 static void __attribute__((noreturn))
-command_exec(char **argv, const struct invoking_user *u, int go, int failed)
+command_exec(char **argv, const struct invoking_user *u, int go, int failed, sighandler_t hangup)
 {
 	int keep[] = { go, failed };
 	char byte;
@@ -65,12 +68,14 @@ command_exec(char **argv, const struct invoking_user *u, int go, int failed)
 
 	inherited_fds_close(keep, 2);
 	inherited_signals_reset();
+	signal(SIGHUP, hangup == SIG_IGN ? SIG_IGN : SIG_DFL);
 	error = -privileges_become_user(&u->person);
 	if (!error) {
 		if (read(go, &byte, 1) != 1)
 			_exit(127); /* never released: the recording did not begin */
 		close(go);
-		/* The samples up to the end of execve() are COMMAND's already: let them bear its name. */
+		/* The samples up to the end of execve() are COMMAND's already: let them bear its
+		 * name. */
 		prctl(PR_SET_NAME, basename(argv[0]));
 		invoking_user_environment(u);
 		execvp(argv[0], argv);
@@ -177,6 +182,7 @@ static void __attribute__((noreturn))
 guard_run(char **argv, const struct invoking_user *u, int channel)
 {
 	struct guard g = { .channel = channel };
+	sighandler_t hangup = signal(SIGHUP, SIG_IGN);
 	int go[2];
 	int failed[2];
 
@@ -188,7 +194,7 @@ guard_run(char **argv, const struct invoking_user *u, int channel)
 	if (g.command < 0)
 		_exit(1);
 	if (!g.command)
-		command_exec(argv, u, go[0], failed[1]);
+		command_exec(argv, u, go[0], failed[1], hangup);
 	close(go[0]);
 	close(failed[1]);
 	g.go = go[1];

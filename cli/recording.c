@@ -26,6 +26,14 @@ int64_t recording_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* nohup: the terminal may go away, and the recording goes on. */
+static bool hangup_is_ignored(void)
+{
+	struct sigaction now;
+
+	return !sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
 int recording_signals(struct recording *r)
 {
 	sigset_t set;
@@ -33,7 +41,8 @@ int recording_signals(struct recording *r)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!hangup_is_ignored())
+		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN); /* a reader of the output that goes away is a write error */

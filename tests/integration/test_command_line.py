@@ -3,8 +3,10 @@
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import pprof
@@ -110,6 +112,37 @@ class Host(Case):
                 self.skipTest("kernel.perf_event_paranoid > 2")
         r = run("setpriv", "--bounding-set", "-sys_admin", BELFRY, "record", "--format", "top", "-a", "-d", 0.5)
         self.assertEqual(r.returncode, 0, r.stderr)
+
+
+class Signals(Case):
+    def test_hang_up_under_nohup(self):
+        r = subprocess.Popen([BELFRY, "record", "--format", "top", "--", "sh", "-c", "kill -HUP $PPID $$; sleep 2; echo survived"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(1)
+        r.send_signal(signal.SIGHUP)
+        out, err = r.communicate(timeout=60)
+        self.assertEqual(r.returncode, 0, err)
+        self.assertIn("survived", out)
+
+    def test_hang_up_ends_it_with_what_it_has(self):
+        self.background(workload("chain"), 2, 20)
+        r = self.start("-F", 99, "-a")
+        r.sampling()
+        time.sleep(1)
+        r.process.send_signal(signal.SIGHUP)
+        self.ended(r)
+
+
+class Nothing(Case):
+    def test_recording_without_a_sample_is_a_valid_profile(self):
+        before = time.time()
+        r = self.record("-d", 0.3, "-u", 54321)
+        p = r.profile()
+        self.assertEqual(p.total("samples"), 0)
+        self.assertTrue(before - 1 < p.time_nanos / 1e9 < time.time(), p.time_nanos)
+        self.assertTrue(0.25e9 < p.duration_nanos < 5e9, p.duration_nanos)
+        self.assertIn("no samples", r.out.decode())
 
 
 class Report(Case):
