@@ -72,8 +72,14 @@ all: $(BINARIES) belfry $(PAGES)
 belfry: $(B)/belfry
 	$(if $(filter release,$(VARIANT)),@ln -sfn $< $@)
 
+# A tree that nobody prepared: say so before the first compiler does, in its own words.
+.PHONY: programs
+programs:
+	@for program in $(CC) $(CLANG) bpftool; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	test -z "$$missing" || { echo "missing programs:$$missing (on Debian, \"sudo make packages\" installs what building needs)" >&2; exit 1; }
+
 # -- BPF: one object, embedded through its skeleton -----------------------------------------
-$(G)/sampler.bpf.o: bpf/sampler.bpf.c $(wildcard bpf/*.h)
+$(G)/sampler.bpf.o: bpf/sampler.bpf.c $(wildcard bpf/*.h) | programs
 	@mkdir -p $(@D)
 	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -I. -c $< -o $@.tmp
 	bpftool gen object $@ $@.tmp
@@ -84,7 +90,7 @@ $(SKELETON): $(G)/sampler.bpf.o
 
 # -- policies -> tables, unit hardening, auditor's page -------------------------------------
 PARSER := policy/policyc.c policy/policy_text.c policy/policy_parser.c policy/syscall_line.c
-$(G)/policyc: $(PARSER) $(wildcard policy/*.h)
+$(G)/policyc: $(PARSER) $(wildcard policy/*.h) | programs
 	@mkdir -p $(@D)
 	$(if $(filter fuzz,$(VARIANT)),$(CLANG),gcc) $(CFLAGS_COMMON) $(PARSER) -o $@ -lcap -lseccomp
 
