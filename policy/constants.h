@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -88,6 +89,7 @@ static const struct policy_constant policy_constants[] = {
 	CONSTANT(CLONE_CHILD_CLEARTID),
 	CONSTANT(SIGCHLD),
 	CONSTANT(SIGKILL),
+	CONSTANT(FUTEX_WAKE),
 	CONSTANT(RLIMIT_CPU),
 	CONSTANT(RLIMIT_AS),
 	CONSTANT(SECCOMP_SET_MODE_STRICT),
