@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/record.h"
 #include "cli/report.h"
+#include "cli/tables.h"
 
 #ifndef BELFRY_VERSION
 #define BELFRY_VERSION "0.1.0"
@@ -22,6 +23,7 @@ static const struct command {
 } commands[] = {
 	{ "record", record_main, "record the host, processes or a command into a pprof file" },
 	{ "report", report_main, "print the hottest functions or the stacks of a pprof file" },
+	{ "tables", tables_command, "print what unwind rows an ELF file yields" },
 	{ "audit", audit_main, "compare the running roles with their policies" },
 	{ "version", version_main, "print the version" },
 	{ "help", help_main, "print this" },

@@ -16,6 +16,7 @@
 #include "policy/confine.h"
 #include "symbolizer/loop.h"
 #include "symbolizer/options.h"
+#include "symbolizer/tables.h"
 #include "symbolizer/valid_text.h"
 #include "symbolizer/zygote.h"
 
@@ -169,6 +170,8 @@ int main(int argc, char **argv)
 	if (error)
 		return error > 0 ? 0 : 2;
 	log_init("symbolizer", s.options.verbose);
+	if (s.options.tables_fd >= 0) /* another program altogether, confined as a worker is */
+		return tables_main(s.options.tables_fd, s.options.tables_dump);
 
 	if (start(&s) != 0)
 		return 1;

@@ -17,6 +17,8 @@ enum {
 	OPTION_COLLECTOR_UID,
 	OPTION_UPLOADER_UID,
 	OPTION_WINDOW,
+	OPTION_TABLES,
+	OPTION_TABLES_DUMP,
 	OPTION_SELFTEST_SYSCALL,
 	OPTION_SELFTEST_PROCESS,
 };
@@ -29,6 +31,8 @@ static const struct option long_options[] = {
 	{ "collector-uid", required_argument, NULL, OPTION_COLLECTOR_UID },
 	{ "uploader-uid", required_argument, NULL, OPTION_UPLOADER_UID },
 	{ "window", required_argument, NULL, OPTION_WINDOW },
+	{ "tables", required_argument, NULL, OPTION_TABLES },
+	{ "tables-dump", required_argument, NULL, OPTION_TABLES_DUMP },
 #ifdef BELFRY_SELFTEST
 	{ "selftest-syscall", required_argument, NULL, OPTION_SELFTEST_SYSCALL },
 	{ "selftest-process", required_argument, NULL, OPTION_SELFTEST_PROCESS },
@@ -48,6 +52,7 @@ static void usage(FILE *to)
 		"  --collector-uid UID  only this user may send samples and files\n"
 		"  --uploader-uid UID   only this user gets profiles\n"
 		"  --window SECONDS     length of a profile, 1 to %d (default %d)\n"
+		"  --tables FD          print the unwind rows of an open file and end (belfry tables)\n"
 		"  -v, --verbose        more lines in the log\n",
 		WINDOW_SECONDS_MAX, WINDOW_SECONDS_DEFAULT);
 }
@@ -106,6 +111,13 @@ static int take(struct symbolizer_options *o, int option)
 		o->selftest_process = optarg;
 		return 0;
 #endif
+	case OPTION_TABLES:
+	case OPTION_TABLES_DUMP:
+		if (number("--tables", optarg, 0, INT32_MAX, &value) != 0)
+			return -1;
+		o->tables_fd = (int)value;
+		o->tables_dump = option == OPTION_TABLES_DUMP;
+		return 0;
 	case 'v':
 		o->verbose++;
 		return 0;
@@ -123,7 +135,8 @@ int symbolizer_options_parse(int argc, char **argv, struct symbolizer_options *o
 	int option;
 
 	*o = (struct symbolizer_options){ .run_dir = "/run/belfry", .collector_uid = -1, .uploader_uid = -1,
-					  .window_seconds = WINDOW_SECONDS_DEFAULT };
+					  .window_seconds = WINDOW_SECONDS_DEFAULT,
+					  .tables_fd = -1 };
 	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) != -1) {
 		int result = take(o, option);
 

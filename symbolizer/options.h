@@ -3,6 +3,7 @@
 #ifndef BELFRY_SYMBOLIZER_OPTIONS_H
 #define BELFRY_SYMBOLIZER_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct symbolizer_options {
@@ -13,6 +14,8 @@ struct symbolizer_options {
 	int64_t collector_uid; /* -1: that of the collector's policy */
 	int64_t uploader_uid;
 	uint32_t window_seconds;
+	int tables_fd;    /* of a file to print the unwind rows of, instead of all else; -1 = none */
+	bool tables_dump; /* every row */
 	int verbose;
 #ifdef BELFRY_SELFTEST
 	const char *selftest_syscall;

@@ -86,6 +86,7 @@ static enum elf_status read_header(struct elf_file *e, struct header *h, const c
 	h->segment_count = cursor_u16(&c);
 	h->section_entry_size = cursor_u16(&c);
 	h->section_count = cursor_u16(&c);
+	e->names_index = cursor_u16(&c);
 	return ELF_OK;
 }
 
@@ -172,6 +173,8 @@ static const char *read_sections(struct elf_file *e, const struct header *h)
 	for (uint32_t i = 0; i < h->section_count; i++)
 		e->sections[i] = take_section(&c);
 	e->section_count = h->section_count;
+	if (e->names_index == SHN_XINDEX)
+		e->names_index = e->sections[0].link;
 	free(raw);
 	return NULL;
 }

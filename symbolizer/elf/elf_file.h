@@ -58,6 +58,7 @@ struct elf_file {
 	struct elf_section
 		*sections; /* section_count of them; none where the table is missing or damaged */
 	uint32_t section_count;
+	uint32_t names_index; /* of the section that holds section names; may be out of range */
 	struct elf_code_range *code; /* code_count of them, by start address */
 	uint32_t code_count;
 	const char *warning; /* what was damaged but could be done without; NULL = nothing */
