@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 WORKLOADS    := build/workloads
 PROFILES     := build/profiles
 
-.PHONY: run check check-asan check-judges check-vm prove bench fuzz deps lint format install \
+.PHONY: run check check-asan check-judges check-tables check-vm prove bench fuzz deps lint format install \
         packages packages-check workloads selftest
 
 packages:
@@ -42,6 +42,12 @@ check-asan: packages-check
 
 check-judges:
 	@tests/judges/run.sh $(PROFILES)
+	@$(MAKE) --no-print-directory all
+	@tests/judges/unwind/tables.sh
+
+# Every ELF file of this machine, row by row against elfutils: some minutes.
+check-tables: all
+	@tests/judges/unwind/tables.sh --all
 
 check-vm: packages-check
 	@$(MAKE) --no-print-directory all workloads

@@ -76,15 +76,19 @@ static int allow(scmp_filter_ctx filter, const char *name)
 static int allow_narrowed(scmp_filter_ctx filter)
 {
 	const unsigned long writing = O_ACCMODE | O_CREAT | O_TRUNC;
-	const unsigned long tcgets = 0x5401;
+	const struct scmp_arg_cmp reading_only = { .arg = 2,
+						   .op = SCMP_CMP_MASKED_EQ,
+						   .datum_a = writing,
+						   .datum_b = O_RDONLY };
+	const struct scmp_arg_cmp tcgets = { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = 0x5401 };
 	int error;
 
-	error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name("openat"), 1,
-				 SCMP_A2(SCMP_CMP_MASKED_EQ, writing, O_RDONLY));
+	error = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW,
+				       seccomp_syscall_resolve_name("openat"), 1, &reading_only);
 	if (error)
 		return error;
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name("ioctl"), 1,
-				SCMP_A1(SCMP_CMP_EQ, tcgets));
+	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name("ioctl"),
+				      1, &tcgets);
 }
 
 int reader_seccomp(void)

@@ -6,7 +6,7 @@ set -eu
 
 build="gcc make clang llvm bpftool libbpf-dev libcap-dev libseccomp-dev zlib1g-dev libdeflate-dev
        libiberty-dev libc6-dev linux-libc-dev binutils"
-check="g++ libcmocka-dev python3 util-linux procps libclang-rt-14-dev libasan8 libubsan1 frama-c-base
+check="g++ libcmocka-dev libdw-dev python3 util-linux procps libclang-rt-14-dev libasan8 libubsan1 frama-c-base
        qemu-system-x86 busybox-static cpio gzip apt dpkg"
 
 installed()

@@ -192,7 +192,7 @@ class Selection(Case):
         self.assertEqual({p.labels(s).get("exe", "").split("/")[-1] for s in p.sample} - {""}, {"chain"})
 
     def test_command_with_its_children(self):
-        p = self.record("-F", 99, "--", "sh", "-c", "%s 3 1; %s 4 1" % (workload("chain"), workload("chain-nopie"))).profile()
+        p = self.record("-F", 99, "--", "sh", "-c", "%s 3 2; %s 4 2" % (workload("chain"), workload("chain-nopie"))).profile()
         self.assert_chain(p, levels(3), 90)
         self.assert_chain(p, levels(4), 90)
 
