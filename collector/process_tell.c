@@ -43,26 +43,35 @@ static void tell_mapping(struct processes *p, const struct process *proc, const 
 	stream_add_mapping(p->stream, &r);
 }
 
+/*
+ * The number under which /proc shows the memory: a leader that has ended before its threads has none any more, whoever was
+ * just sampled has.
+ */
+static uint32_t living_task(const struct process *proc, const struct sample_record *s)
+{
+	return proc->leaderless ? s->tid : proc->tgid;
+}
+
 /* Asks the broker again for what it could not open before, and for what a new symbolizer has not
  * got yet. */
-static void resolve(struct processes *p, const struct process *proc, const struct mapping *m)
+static void resolve(struct processes *p, uint32_t living, const struct mapping *m)
 {
 	bool unsent = m->name->kind == MAPPING_FILE && m->name->sent_epoch != p->symbolizer;
 
 	if (m->name->retry || unsent)
-		process_ask_again(p, proc->tgid, m);
+		process_ask_again(p, living, m);
 }
 
 /* Files that another process or a later try has opened meanwhile: tells their mappings once more.
  */
-static void tell_resolved(struct processes *p, struct process *proc)
+static void tell_resolved(struct processes *p, struct process *proc, uint32_t living)
 {
 	uint32_t unresolved = 0;
 
 	for (uint32_t i = 0; i < proc->set->count; i++) {
 		const struct mapping *m = &proc->set->at[i];
 
-		resolve(p, proc, m);
+		resolve(p, living, m);
 		unresolved += m->name->retry;
 	}
 	if (unresolved < proc->unresolved)
@@ -71,14 +80,14 @@ static void tell_resolved(struct processes *p, struct process *proc)
 	proc->read_again_ns = clock_ns() + RESOLVE_AGAIN_NS;
 }
 
-static void tell_mappings(struct processes *p, struct process *proc)
+static void tell_mappings(struct processes *p, struct process *proc, uint32_t living)
 {
 	for (uint32_t i = 0; i < proc->set->count; i++) {
 		const struct mapping *m = &proc->set->at[i];
 
 		if (m->serial <= proc->told_serial)
 			continue;
-		resolve(p, proc, m);
+		resolve(p, living, m);
 		proc->unresolved += m->name->retry;
 		tell_mapping(p, proc, m);
 	}
@@ -103,9 +112,9 @@ void process_tell(struct processes *p, struct process *proc, const struct sample
 	if (!proc->set)
 		return;
 	if (proc->unresolved && !proc->gone && clock_ns() >= proc->read_again_ns)
-		tell_resolved(p, proc);
+		tell_resolved(p, proc, living_task(proc, s));
 	if (proc->set->newest > proc->told_serial)
-		tell_mappings(p, proc);
+		tell_mappings(p, proc, living_task(proc, s));
 }
 
 void process_tell_exit(struct processes *p, const struct process *proc)

@@ -63,12 +63,17 @@ void stream_add_exit(struct stream *s, const struct exit_record *e)
 static enum broker_retry refuse_with;
 static bool refuses;
 static unsigned int asked;
+static pid_t without_memory; /* a process whose links are not there */
 
 uint64_t broker_file(struct broker *b, pid_t pid, uint64_t start, uint64_t end,
 		     const struct mapped_file *f, enum broker_retry *retry)
 {
-	(void)b, (void)pid, (void)start, (void)end;
+	(void)b, (void)start, (void)end;
 	asked++;
+	if (pid == without_memory) {
+		*retry = BROKER_OTHER_RANGE;
+		return 0;
+	}
 	*retry = refuses ? refuse_with : BROKER_FINAL;
 	return refuses ? 0 : 1000 + f->inode;
 }
@@ -88,6 +93,7 @@ static int set_up(void **state)
 	told_count = 0;
 	asked = 0;
 	refuses = false;
+	without_memory = 0;
 	return processes_new(&p, NULL, NULL, &limits);
 }
 
@@ -257,6 +263,19 @@ static void threads_that_outlive_their_leader_keep_the_process(void **state)
 	expect(0);
 	processes_expire(p, 1000000000 + 7000);
 	expect(1, "exit 2000000000 at 7000");
+}
+
+/* The leader ended before its file could be opened: its memory is found under a living thread's number only. */
+static void files_of_a_process_without_its_leader_are_opened_through_a_thread(void **state)
+{
+	(void)state;
+	without_memory = (pid_t)GONE;
+	exec_at(1000, GONE, "a");
+	map_at(1001, GONE, 0x1000, 1, "/a");
+	exit_at(1002, GONE, GONE);
+	thread_sample_at(2000, GONE, GONE + 1, 5);
+	expect(2, "seen 2000000000 parent 0 at 1000 comm",
+	       "map 2000000000 1000-2000+0 file 1001 kind 1 at 1001 /a");
 }
 
 static void a_used_again_pid_is_another_process(void **state)
@@ -495,6 +514,7 @@ int main(void)
 		TEST(events_out_of_order_between_drains_find_their_place),
 		TEST(exit_is_told_after_the_grace_period),
 		TEST(threads_that_outlive_their_leader_keep_the_process),
+		TEST(files_of_a_process_without_its_leader_are_opened_through_a_thread),
 		TEST(a_used_again_pid_is_another_process),
 		TEST(a_new_symbolizer_is_told_everything_again),
 		TEST(a_refused_file_is_named_by_its_path_and_not_asked_for_again),
