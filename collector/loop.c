@@ -270,15 +270,6 @@ static bool send_rest(struct loop_state *s, uint64_t deadline)
 	}
 }
 
-/* The channel is free again only when its last batch is with the peer's socket: before that,
- * exiting would lose it. */
-static void wait_until_written(const struct loop *l)
-{
-	struct pollfd p = { .fd = l->send_fd, .events = POLLIN };
-
-	poll(&p, 1, SECOND_MS);
-}
-
 static void log_summary(const struct loop *l, const struct counters_record *c)
 {
 	struct sampler_totals totals;
@@ -322,9 +313,7 @@ static void end_stream(struct loop_state *s)
 	counters = collect(s->l);
 	stream_add_counters(s->l->stream, &counters);
 	stream_add_end(s->l->stream);
-	if (send_rest(s, sent ? deadline : s->now))
-		wait_until_written(s->l);
-	else
+	if (!send_rest(s, sent ? deadline : s->now))
 		log_warn("end_not_sent", "the symbolizer did not take the end of the stream");
 	stream_abandon(s->l->stream);
 	counters = collect(s->l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygote: a small process, forked before the symbolizer has threads or foreign bytes, that does
+ * zygote: a small process, forked before the symbolizer has sockets or foreign bytes, that does
  * nothing but fork workers. Forking from it is cheap and safe, and workers hold none of the main
  * process's descriptors.
  */
