@@ -41,12 +41,14 @@ struct audit {
 static const struct policy *const policies[3] = { &policy_collector, &policy_symbolizer,
 						  &policy_uploader };
 
+/* audit_process_read() takes no other role than these. */
 static int role_index(const char *role)
 {
-	for (int i = 0; i < 3; i++)
-		if (strcmp(policies[i]->role, role) == 0)
-			return i;
-	return -1;
+	int i = 0;
+
+	while (i < 2 && strcmp(policies[i]->role, role) != 0)
+		i++;
+	return i;
 }
 
 static void print_usage(FILE *out)
@@ -110,12 +112,16 @@ static int parse(struct audit *a, int argc, char **argv)
 static void look_at_host(struct audit *a)
 {
 	struct utsname u;
-	unsigned int major = 0, minor = 0;
+	unsigned long major, minor;
+	char *end;
 
 	uname(&u);
 	memcpy(a->kernel, u.release, sizeof(a->kernel));
-	if (sscanf(u.release, "%u.%u", &major, &minor) == 2)
+	major = strtoul(u.release, &end, 10);
+	if (*end == '.') {
+		minor = strtoul(end + 1, NULL, 10);
 		a->host.old_kernel = major < 5 || (major == 5 && minor < 19);
+	}
 	a->host.landlock_abi = landlock_abi();
 }
 
@@ -148,7 +154,7 @@ static int find_roles(struct audit *a)
 		return -errno;
 	}
 	while ((entry = readdir(processes)) && a->pid_count < PIDS_MAX) {
-		pid_t pid = (pid_t)atoi(entry->d_name);
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10); /* 0 where it is no number */
 
 		if (pid <= 0)
 			continue;
@@ -217,7 +223,7 @@ static int read_settled(const struct audit *a, pid_t pid, struct audit_process *
 
 static void audit_one(struct audit *a, pid_t pid)
 {
-	struct audit_process process;
+	struct audit_process process = { 0 };
 	uint32_t mismatches;
 	int error = read_settled(a, pid, &process);
 
