@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [VARIANT]: unit tests, then integration tests, against build/VARIANT (release, asan).
+# run.sh [VARIANT]: unit tests, then integration tests, against build/VARIANT (release, asan). BELFRY_TESTS names the integration tests where
+# not all are wanted.
 # The last line is `N passed, N failed, N skipped`; every profile made is left in build/profiles/.
 set -u
 cd "$(dirname "$0")/.."
@@ -34,7 +35,7 @@ echo "unit: $passed passed, $failed failed, $skipped skipped"
 
 mkdir -p build/profiles
 [ "$variant" != release ] || rm -f build/profiles/*
-BELFRY_BUILD=$PWD/$build BELFRY_VARIANT=$variant /usr/bin/python3 tests/integration/run.py | tee "$log"
+BELFRY_BUILD=$PWD/$build BELFRY_VARIANT=$variant /usr/bin/python3 tests/integration/run.py ${BELFRY_TESTS:-} | tee "$log"
 line=$(tail -1 "$log")
 case $line in
 integration:*)
