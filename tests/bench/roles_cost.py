@@ -48,7 +48,11 @@ def maps_kib(pids):
         # This bpftool cannot tell whose a map is: read it off the descriptors.
         total = 0
         for pid in pids:
-            for fd in os.listdir("/proc/%d/fdinfo" % pid):
+            try:
+                fds = os.listdir("/proc/%d/fdinfo" % pid)
+            except OSError:  # of another recording, which has ended
+                continue
+            for fd in fds:
                 try:
                     with open("/proc/%d/fdinfo/%s" % (pid, fd)) as f:
                         info = dict(line.split(":", 1) for line in f if ":" in line)
