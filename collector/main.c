@@ -110,5 +110,5 @@ int main(int argc, char **argv)
 
 	notify_send("READY=1");
 	error = loop_run(&c.loop);
-	return error ? 1 : 0;
+	_exit(error ? 1 : 0); /* the kernel frees it all */
 }

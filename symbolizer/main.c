@@ -189,5 +189,5 @@ int main(int argc, char **argv)
 
 	notify_send("READY=1");
 	error = symbolizer_loop_run(&s.loop);
-	return error ? 1 : 0;
+	_exit(error ? 1 : 0); /* the kernel frees it all */
 }

@@ -138,5 +138,5 @@ int main(int argc, char **argv)
 	error = loop_run(&u.loop);
 	notify_send("STOPPING=1");
 	journal_close(u.journal);
-	return error ? 1 : 0;
+	_exit(error ? 1 : 0); /* the kernel frees it all */
 }
