@@ -130,7 +130,7 @@ enum mount_verdict mount_types_judge(struct mount_types *m, pid_t pid, int path_
 	uint64_t now = clock_ns();
 	struct answer *a;
 
-	strcpy(type, "unknown");
+	memcpy(type, "unknown", sizeof("unknown"));
 	if (mount_id_of(path_fd, &wanted.mount_id))
 		return MOUNT_UNKNOWN;
 	a = &m->answers[wanted.mount_id % ANSWERS];

@@ -11,7 +11,8 @@
 void message_assembly_reset(struct message_assembly *a)
 {
 	free(a->data);
-	*a = (struct message_assembly){ .message_max = a->message_max };
+	a->data = NULL;
+	a->room = a->len = a->total = 0;
 }
 
 static bool append(struct message_assembly *a, const uint8_t *piece, uint32_t len)
@@ -42,10 +43,8 @@ enum message_progress message_assembly_add(struct message_assembly *a, const uin
 	uint32_t piece = cursor_left(&c);
 	const uint8_t *bytes = cursor_bytes(&c, piece);
 
-	if (a->total == a->len) { /* the last message was whole: its memory is not needed any more */
-		free(a->data);
-		*a = (struct message_assembly){ .message_max = a->message_max };
-	}
+	if (a->total == a->len) /* the last message was whole: its memory is not needed any more */
+		message_assembly_reset(a);
 	if (!cursor_ok(&c) || piece == 0 || total > a->message_max || offset != a->len ||
 	    piece > total - (offset < total ? offset : total) || (a->total && total != a->total))
 		return MESSAGE_BROKEN;
